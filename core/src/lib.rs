@@ -1,0 +1,8 @@
+//! Every decision of Sluicegate.
+//!
+//! No I/O, no async, no clock: what is read comes in as values, `now` is an argument, and what should be said or
+//! written goes out as data.
+
+pub mod need;
+pub mod object;
+pub mod text;

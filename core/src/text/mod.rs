@@ -1,0 +1,5 @@
+//! The one module that turns decisions into sentences.
+
+mod clean;
+
+pub use clean::clean;

@@ -1,0 +1,1 @@
+//! A faithful Kubewarden-compatible host.

@@ -1,5 +1,6 @@
 //! The one table of kinds: a kind that Sluicegate judges is a row here.
 
+use crate::need::Reader;
 use std::fmt;
 
 /// A kind of object that Sluicegate judges.
@@ -36,7 +37,6 @@ pub enum Switch {
 }
 
 /// One row of the table.
-#[derive(Debug)]
 pub struct KindRow {
     /// The kind this row is about.
     pub kind: Kind,
@@ -54,6 +54,8 @@ pub struct KindRow {
     pub namespaced: bool,
     /// The suspend switch.
     pub switch: Switch,
+    /// How needs are read off an object of this kind.
+    pub(crate) needs: fn(&mut Reader<'_>),
     /// What a read asks the host for. `metadata` always comes whole. One constant set a kind, or the host would keep
     /// one cache for each (policy-evaluator 1.36).
     pub field_mask: &'static [&'static str],
@@ -77,9 +79,35 @@ const fn row(
     plural: &'static str,
     (group, versions, api_version): (&'static str, &'static [&'static str], &'static str),
     switch: Switch,
+    needs: fn(&mut Reader<'_>),
     field_mask: &'static [&'static str],
 ) -> KindRow {
-    KindRow { kind, name, plural, group, versions, api_version, namespaced: true, switch, field_mask }
+    KindRow { kind, name, plural, group, versions, api_version, namespaced: true, switch, needs, field_mask }
+}
+
+fn no_needs(_: &mut Reader<'_>) {}
+
+fn kustomization(reader: &mut Reader<'_>) {
+    reader.depends_on();
+    reader.source_ref();
+    reader.children();
+    reader.health_checks();
+}
+
+fn helm_release(reader: &mut Reader<'_>) {
+    reader.depends_on();
+    reader.chart();
+    reader.children();
+}
+
+fn resource_set(reader: &mut Reader<'_>) {
+    reader.depends_on_any();
+    reader.children();
+}
+
+fn terraform(reader: &mut Reader<'_>) {
+    reader.depends_on();
+    reader.source_ref();
 }
 
 /// The table, in the order of [`Kind`].
@@ -90,6 +118,7 @@ pub static KINDS: [KindRow; 13] = [
         "artifactgenerators",
         api!("source.extensions.fluxcd.io", "v1beta1"),
         Switch::Annotation("source.extensions.fluxcd.io/reconcile"),
+        |reader| reader.sources(),
         &["spec.sources", "spec.artifacts", CONDITIONS, HANDLED, "status.inventory", "status.observedSourcesDigest"],
     ),
     row(
@@ -98,6 +127,7 @@ pub static KINDS: [KindRow; 13] = [
         "buckets",
         api!("source.toolkit.fluxcd.io", "v1"),
         Switch::Spec,
+        no_needs,
         &[SUSPEND, CONDITIONS, GENERATION, HANDLED, ARTIFACT],
     ),
     row(
@@ -106,6 +136,7 @@ pub static KINDS: [KindRow; 13] = [
         "externalartifacts",
         api!("source.toolkit.fluxcd.io", "v1"),
         Switch::None,
+        |reader| reader.producer(),
         &["spec.sourceRef", CONDITIONS, ARTIFACT],
     ),
     row(
@@ -114,6 +145,7 @@ pub static KINDS: [KindRow; 13] = [
         "gitrepositories",
         api!("source.toolkit.fluxcd.io", "v1"),
         Switch::Spec,
+        |reader| reader.include(),
         &[SUSPEND, "spec.include", CONDITIONS, GENERATION, HANDLED, ARTIFACT, "status.includedArtifacts"],
     ),
     row(
@@ -122,6 +154,7 @@ pub static KINDS: [KindRow; 13] = [
         "helmcharts",
         api!("source.toolkit.fluxcd.io", "v1"),
         Switch::Spec,
+        |reader| reader.source_ref(),
         // The whole spec: it is compared with what the release would write.
         &["spec", CONDITIONS, GENERATION, HANDLED, ARTIFACT, "status.observedSourceArtifactRevision"],
     ),
@@ -131,6 +164,7 @@ pub static KINDS: [KindRow; 13] = [
         "helmreleases",
         api!("helm.toolkit.fluxcd.io", "v2"),
         Switch::Spec,
+        helm_release,
         &[
             SUSPEND,
             "spec.dependsOn",
@@ -155,6 +189,7 @@ pub static KINDS: [KindRow; 13] = [
         "helmrepositories",
         api!("source.toolkit.fluxcd.io", "v1"),
         Switch::Spec,
+        no_needs,
         &[SUSPEND, "spec.type", CONDITIONS, GENERATION, HANDLED, ARTIFACT],
     ),
     row(
@@ -163,6 +198,7 @@ pub static KINDS: [KindRow; 13] = [
         "kustomizations",
         api!("kustomize.toolkit.fluxcd.io", "v1"),
         Switch::Spec,
+        kustomization,
         &[
             SUSPEND,
             "spec.dependsOn",
@@ -184,6 +220,7 @@ pub static KINDS: [KindRow; 13] = [
         "ocirepositories",
         api!("source.toolkit.fluxcd.io", "v1"),
         Switch::Spec,
+        no_needs,
         &[SUSPEND, CONDITIONS, GENERATION, HANDLED, ARTIFACT],
     ),
     KindRow {
@@ -195,6 +232,7 @@ pub static KINDS: [KindRow; 13] = [
         api_version: "cozystack.io/v1alpha1",
         namespaced: false,
         switch: Switch::None,
+        needs: |reader| reader.package(),
         field_mask: &["spec.variant", "spec.ignoreDependencies", CONDITIONS, "status.dependencies"],
     },
     KindRow {
@@ -206,6 +244,7 @@ pub static KINDS: [KindRow; 13] = [
         api_version: "cozystack.io/v1alpha1",
         namespaced: false,
         switch: Switch::None,
+        needs: |reader| reader.package_source(),
         field_mask: &["spec.sourceRef", "spec.variants", CONDITIONS],
     },
     row(
@@ -214,6 +253,7 @@ pub static KINDS: [KindRow; 13] = [
         "resourcesets",
         api!("fluxcd.controlplane.io", "v1"),
         Switch::Annotation("fluxcd.controlplane.io/reconcile"),
+        resource_set,
         &["spec.dependsOn", "spec.wait", CONDITIONS, HANDLED, "status.inventory"],
     ),
     row(
@@ -222,6 +262,7 @@ pub static KINDS: [KindRow; 13] = [
         "terraforms",
         api!("infra.contrib.fluxcd.io", "v1alpha2", "v1alpha1"),
         Switch::Spec,
+        terraform,
         &[
             SUSPEND,
             "spec.dependsOn",

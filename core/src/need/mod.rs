@@ -1,5 +1,9 @@
 //! Needs: what an object waits for, and which of its fields says so.
 
+mod read;
+
+pub(crate) use read::Reader;
+
 use crate::object::Reference;
 use std::fmt;
 
@@ -85,4 +89,24 @@ pub struct Need {
     pub direction: Direction,
     /// What is asked of the target.
     pub demand: Demand,
+}
+
+/// A reference to a kind that Sluicegate does not judge: it blocks nothing and is named as a warning where it is new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unjudged {
+    /// Where the reference is written.
+    pub reason: Reason,
+    /// The kind as written; hostile until cleaned.
+    pub kind: Box<str>,
+    /// The name as written; hostile until cleaned.
+    pub name: Box<str>,
+}
+
+/// All that an object waits for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// The needs on judged kinds, in the order of the fields.
+    pub judged: Vec<Need>,
+    /// References to other kinds.
+    pub unjudged: Vec<Unjudged>,
 }

@@ -1,0 +1,47 @@
+//! The hot path: most requests change nothing that a decision reads.
+
+use super::{Asker, Operation};
+use crate::object::{Annotations, Kind, Metadata, Seen, Spec, Text};
+
+/// Whether a request can be admitted as it stands, without a closer look: it changes nothing that a need, the switch
+/// or a mark is read from, or the object is being deleted.
+///
+/// False is no verdict: it only says that the gate must look. A quiet request is one that the gate would admit without
+/// a read, a warning or a change; a property test holds the two together.
+#[must_use]
+pub fn is_quiet(asker: Asker, kind: Kind, operation: Operation, new: &Seen<'_>, old: Option<&Seen<'_>>) -> bool {
+    if new.metadata.as_ref().is_some_and(|metadata| metadata.deletion_timestamp.is_some()) {
+        return true;
+    }
+    let (Operation::Update, Some(old), false) = (operation, old, asker == Asker::Companion) else { return false };
+    // Status is not compared: the API server drops changes of it on the main resource.
+    same_spec(new.spec.as_ref(), old.spec.as_ref())
+        && same_metadata(new.metadata.as_ref(), old.metadata.as_ref())
+        && kind_of_version(kind, new)
+}
+
+fn same_spec(new: Option<&Spec<Text<'_>>>, old: Option<&Spec<Text<'_>>>) -> bool {
+    new == old
+}
+
+/// Labels that name owners and the annotations that are switches must be the same, and no mark may be about.
+fn same_metadata(new: Option<&Metadata<Text<'_>>>, old: Option<&Metadata<Text<'_>>>) -> bool {
+    let labels = |m: Option<&Metadata<Text<'_>>>| m.and_then(|m| m.labels.clone()).unwrap_or_default();
+    let (a, b) = (annotations(new), annotations(old));
+    let switches = |x: Option<&Annotations<Text<'_>>>| {
+        x.map(|x| (x.generator_reconcile.clone(), x.resourceset_reconcile.clone())).unwrap_or_default()
+    };
+    let unmarked = |x: Option<&Annotations<Text<'_>>>| x.is_none_or(|x| x.held.is_none());
+    labels(new) == labels(old) && switches(a) == switches(b) && unmarked(a) && unmarked(b)
+}
+
+fn annotations<'a, 'b>(metadata: Option<&'a Metadata<Text<'b>>>) -> Option<&'a Annotations<Text<'b>>> {
+    metadata.and_then(|metadata| metadata.annotations.as_ref())
+}
+
+/// An object in a version that is not read gets a warning, so it is not quiet.
+fn kind_of_version(kind: Kind, object: &Seen<'_>) -> bool {
+    let Some(version) = object.api_version.as_ref().map(AsRef::as_ref) else { return true };
+    let row = kind.row();
+    version.strip_prefix(row.group).and_then(|rest| rest.strip_prefix('/')).is_some_and(|v| row.versions.contains(&v))
+}

@@ -28,3 +28,6 @@ mod store;
 pub use report::{Cut, Loop, LoopReport, Step};
 pub use silence::Silenced;
 pub use store::{Graph, binds};
+
+#[cfg(test)]
+mod tests;

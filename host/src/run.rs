@@ -1,0 +1,78 @@
+//! `run`: one request, one verdict.
+
+use std::{error::Error, fs, io, path::Path, sync::Arc};
+
+use serde_json::Value;
+use sluicegate_host::{Host, HostCall, MemoryCluster, NoCluster, Policy, Recorder, Session};
+
+use crate::{cli, output::Results};
+
+pub fn run(args: &cli::Run) -> Result<(), Box<dyn Error>> {
+    let request: Value =
+        serde_json::from_str(&read(&args.request)?).map_err(|error| format!("{}: {error}", args.request.display()))?;
+    let settings = settings(args)?;
+    let policy = Policy::load(&args.policy)?;
+    let mut results = Results::take()?;
+
+    let (trace, verbose) = (args.trace, args.verbose);
+    let host = Host::new(&policy, NoCluster)
+        .with_settings(settings)?
+        .with_timeout((args.timeout > 0).then_some(args.timeout))
+        .with_observer(move |call| report(call, trace, verbose));
+
+    let response = match (&args.cluster, &args.session) {
+        (Some(folder), _) => {
+            let recorder = Recorder::new(MemoryCluster::from_folder(folder)?);
+            let response = judge(&host.with_cluster(recorder.clone()), &request)?;
+            if let Some(path) = &args.record {
+                recorder.write(path)?;
+            }
+            response
+        }
+        (None, Some(path)) => {
+            let session = Arc::new(Session::load(path)?);
+            let response = judge(&host.with_cluster(Arc::clone(&session)), &request)?;
+            match session.leftovers().len() {
+                0 => {}
+                left => eprintln!("warning: {left} recorded exchanges have not been replayed"),
+            }
+            response
+        }
+        (None, None) => judge(&host, &request)?,
+    };
+    results.print(&response)
+}
+
+/// The response in a line.
+fn judge(host: &Host, request: &Value) -> Result<String, Box<dyn Error>> {
+    let verdict = host.validate_settings()?;
+    if !verdict.valid {
+        return Err(format!("Provided settings are not valid: {}", verdict.message.unwrap_or_default()).into());
+    }
+    Ok(serde_json::to_string(&host.validate(request)?.response)?)
+}
+
+fn settings(args: &cli::Run) -> Result<Value, Box<dyn Error>> {
+    match (&args.settings, &args.settings_json) {
+        (Some(path), _) => {
+            Ok(yaml_serde::from_str(&read(path)?).map_err(|error| format!("{}: {error}", path.display()))?)
+        }
+        (None, Some(json)) => Ok(serde_json::from_str(json).map_err(|error| format!("--settings-json: {error}"))?),
+        (None, None) => Ok(Value::Null),
+    }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let text = if path == Path::new("-") { io::read_to_string(io::stdin().lock()) } else { fs::read_to_string(path) };
+    text.map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+fn report(call: &HostCall, trace: bool, verbose: bool) {
+    let log = call.namespace == "tracing";
+    if trace {
+        eprintln!("{call}");
+    }
+    if verbose && log {
+        eprintln!("log: {}", String::from_utf8_lossy(&call.payload));
+    }
+}

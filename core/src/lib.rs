@@ -5,6 +5,8 @@
 
 pub mod gate;
 pub mod graph;
+pub mod expression;
 pub mod need;
 pub mod object;
+pub mod settled;
 pub mod text;

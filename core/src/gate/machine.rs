@@ -1,27 +1,516 @@
-//! The state machine.
+//! The state machine: the order of things of a decision, and what each step needs to know.
 
-use super::{Answer, Request, Settings, Step};
+use super::cone::{Blockage, Cone, Resumed};
+use super::conclude::Findings;
+use super::finding::{Finding, Judging, Unheld};
+use super::lease;
+use super::mark::{self, Cause, MarkAsker, MarkNote, MarkOutcome};
+use super::reached::{Reached, may_still_change};
+use super::store::{Known, Store};
+use super::subject::Subject;
+use super::walk::Walk;
+use super::{
+    Answer, Asker, Fetched, Names, Operation, Question, Read, Request, Role, Settings, Severity, Step, companion,
+};
+use crate::need::{Demand, Direction, Need};
+use crate::object::{Kind, Object, Reference};
+use crate::settled::Snapshot;
 use chrono::{DateTime, Utc};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// How many missing dependencies are looked for under another kind.
+const PROBES: usize = 5;
 
 /// One decision under way.
 pub struct Gate<'a> {
-    _request: Request<'a>,
-    _settings: &'a Settings,
-    _now: DateTime<Utc>,
+    pub(super) request: Request<'a>,
+    pub(super) settings: &'a Settings,
+    pub(super) now: DateTime<Utc>,
+    pub(super) asker: Asker,
+    pub(super) subject: Option<Subject>,
+    pub(super) findings: Findings,
+    phase: Phase,
+    pending: Pending,
+    store: Store,
+    /// The object under review with all its fields, where an expression may read them.
+    whole: Option<Value>,
+}
+
+/// Where a decision stands; each phase may want reads, and says which one follows.
+enum Phase {
+    /// The owners that new labels name: do they wait for this object?
+    Owners,
+    /// The search for a cycle.
+    Walk(Walk),
+    /// Missing dependencies, looked for under another kind.
+    Probe(Vec<(Reference, Reference)>),
+    /// The input cone of a resume.
+    Cone(Cone),
+    /// Whether an applier has reached all of that cone.
+    Reached(Cone, Reached),
+    /// Whether a companion is alive.
+    Lease,
+    /// Whether the asker may use the bypass.
+    Bypass,
+    /// What the reader of a refusal may know.
+    Disclose,
+    /// Missing dependencies of other namespaces under another kind, where the reader may know them.
+    LateProbe(Vec<(Reference, Reference)>),
+    /// The verdict can be given.
+    Done,
+}
+
+enum Pending {
+    Nothing,
+    Reads(Vec<Read>),
+    Lease,
+    Bypass,
+    Names(Vec<Reference>),
 }
 
 impl<'a> Gate<'a> {
     /// Starts a decision at the time `now`.
     #[must_use]
     pub fn new(request: Request<'a>, settings: &'a Settings, now: DateTime<Utc>) -> Self {
-        Self { _request: request, _settings: settings, _now: now }
+        let asker = Asker::of(&request, settings);
+        let mut gate = Self {
+            request,
+            settings,
+            now,
+            asker,
+            subject: None,
+            findings: Findings::default(),
+            phase: Phase::Done,
+            pending: Pending::Nothing,
+            store: Store::new(settings.max_reads),
+            whole: None,
+        };
+        gate.phase = gate.begin();
+        gate
     }
 
-    /// What is wanted next.
+    /// What is wanted next. Asking again without an answer gives up on it: what is missing counts as not judged.
     pub fn step(&mut self) -> Step {
-        Step::Done(Box::default())
+        self.give_up();
+        loop {
+            let step = match std::mem::replace(&mut self.phase, Phase::Done) {
+                Phase::Owners => self.owners(),
+                Phase::Walk(walk) => self.walk(walk),
+                Phase::Probe(probes) => self.probe(probes),
+                Phase::Cone(cone) => self.cone(cone),
+                Phase::Reached(cone, reached) => self.reached(cone, reached),
+                Phase::Lease => Some(self.lease()),
+                Phase::Bypass => self.bypass(),
+                Phase::Disclose => self.disclose(),
+                Phase::LateProbe(probes) => self.late_probe(probes),
+                Phase::Done => return Step::Done(Box::new(self.conclude())),
+            };
+            if let Some(step) = step {
+                return step;
+            }
+        }
     }
 
-    /// Takes the answer to the last step.
-    pub fn answer(&mut self, _answer: Answer) {}
+    /// Takes the answer to the last step. An answer that is too short, or of another sort, leaves the rest unknown.
+    pub fn answer(&mut self, answer: Answer) {
+        match (std::mem::replace(&mut self.pending, Pending::Nothing), answer) {
+            (Pending::Reads(reads), Answer::Fetched(fetched)) => {
+                let mut fetched = fetched.into_iter();
+                for read in reads {
+                    let found = fetched.next().unwrap_or_else(no_answer);
+                    self.store.insert(read, found);
+                }
+            }
+            (Pending::Lease, Answer::Fetched(fetched)) => {
+                let lease = fetched.into_iter().next().unwrap_or_else(no_answer);
+                self.lease_known(lease::current(&lease, self.now).err());
+            }
+            (Pending::Bypass, Answer::Allowed(allowed)) => self.bypass_known(allowed.first() == Some(&true)),
+            (Pending::Names(asked), Answer::Allowed(allowed)) => {
+                self.names_known(asked.into_iter().zip(allowed).filter(|(_, yes)| *yes).map(|(name, _)| name));
+            }
+            (pending, _) => {
+                self.pending = pending;
+                self.give_up();
+            }
+        }
+    }
+
+    fn give_up(&mut self) {
+        match std::mem::replace(&mut self.pending, Pending::Nothing) {
+            Pending::Reads(reads) => {
+                for read in reads {
+                    self.store.insert(read, no_answer());
+                }
+            }
+            Pending::Lease => self.lease_known(Some(Unheld::NoLease)),
+            Pending::Bypass => self.bypass_known(false),
+            Pending::Names(_) => self.names_known(std::iter::empty()),
+            Pending::Nothing => {}
+        }
+    }
+
+    fn wait(&mut self, phase: Phase, reads: Vec<Read>) -> Option<Step> {
+        self.phase = phase;
+        self.pending = Pending::Reads(reads.clone());
+        Some(Step::Read(reads))
+    }
+
+    /// All that needs no read, in the order of the design.
+    fn begin(&mut self) -> Phase {
+        let request = &self.request;
+        let read = |json| Object::of_request(request.kind, request.namespace, request.name, json);
+        let new = match read(request.object) {
+            Ok(new) => new,
+            Err(unreadable) => return self.unreadable(Finding::Unreadable(unreadable)),
+        };
+        if new.is_deleting() {
+            return Phase::Done;
+        }
+        if !request.version.is_empty() && !request.kind.row().versions.contains(&request.version) {
+            return self.unreadable(Finding::UnknownVersion(request.version.into()));
+        }
+        let old = match (request.operation, request.old.map(read)) {
+            (Operation::Update, Some(Ok(old))) => Some(old),
+            (Operation::Update, Some(Err(unreadable))) => return self.unreadable(Finding::Unreadable(unreadable)),
+            _ => None,
+        };
+        let changes = |_| companion::forbidden_change(request.kind, request.old, request.object);
+        if let Some(field) = Some(()).filter(|()| self.asker == Asker::Companion).and_then(changes) {
+            self.findings.refusals.push(Finding::CompanionChange(field.into()));
+            self.subject = Some(Subject::new(new, old, MarkOutcome::default(), false));
+            return Phase::Done;
+        }
+        let audit = request.is_audit();
+        let who = MarkAsker { asker: self.asker, user: request.user, manager: request.manager };
+        let marks = match audit {
+            true => MarkOutcome::default(),
+            false => mark::put_right(self.settings.role, who, old.as_ref(), &new, request.object, self.now),
+        };
+        let subject = Subject::new(new, old, marks, audit);
+        if subject.up && subject.has_expressions() {
+            // Nested too deep for a value: then the expression is not evaluated, and says so.
+            self.whole = serde_json::from_slice(request.object).ok();
+        }
+        self.judge_without_reads(&subject);
+        self.subject = Some(subject);
+        if self.findings.refusals.is_empty() { Phase::Owners } else { self.after_findings() }
+    }
+
+    fn unreadable(&mut self, finding: Finding) -> Phase {
+        self.findings.warnings.push(finding);
+        Phase::Done
+    }
+
+    fn judge_without_reads(&mut self, subject: &Subject) {
+        let (audit, found) = (self.request.is_audit(), &mut self.findings);
+        match subject.marks.note {
+            Some(MarkNote::Forged) => found.refusals.push(Finding::Mark(MarkNote::Forged)),
+            Some(note) => found.warnings.push(Finding::Mark(note)),
+            None => {}
+        }
+        if audit {
+            let age = mark::carried(&subject.new).map(|mark| (self.now - mark.made()).num_seconds());
+            let limit = i64::try_from(self.settings.held_too_long.as_secs()).unwrap_or(i64::MAX);
+            found.refusals.extend(age.filter(|age| *age > limit).map(|seconds| Finding::HeldTooLong { seconds }));
+        }
+        if self.asker == Asker::Companion && subject.up && subject.old.as_ref().is_some_and(mark::is_vetoed) {
+            found.refusals.push(Finding::CompanionVetoed);
+        }
+        if !self.settings.role.refuses() {
+            return;
+        }
+        let own = &subject.new.reference;
+        let itself = subject.added.iter().find(|need| need.target == *own && need.demand != Demand::Exists);
+        found.refusals.extend(itself.filter(|_| subject.new.is_named()).map(|need| Finding::SelfNeed(need.reason)));
+        if audit {
+            return;
+        }
+        let inputs: BTreeSet<&Reference> =
+            subject.added.iter().filter(|need| need.direction == Direction::Input).map(|need| &need.target).collect();
+        let (count, limit) = (inputs.len(), self.settings.max_reads);
+        if self.asker == Asker::Person && count > limit {
+            found.refusals.push(Finding::TooMany { count, limit });
+        }
+        found.warnings.extend(subject.new_unjudged());
+        let duplicates = subject.new_duplicates();
+        self.dependency_findings(duplicates);
+    }
+
+    /// Missing, wrong-kind and duplicate dependencies: a warning, or a refusal to a person where the settings say so.
+    fn dependency_findings(&mut self, found: Vec<Finding>) {
+        let refuse = self.asker == Asker::Person && self.settings.dependencies == Severity::Refuse;
+        if refuse { self.findings.refusals.extend(found) } else { self.findings.warnings.extend(found) }
+    }
+
+    fn owners(&mut self) -> Option<Step> {
+        let subject = self.subject.as_ref()?;
+        let walks = self.settings.role.refuses() && (!subject.added.is_empty() || !subject.new_owners.is_empty());
+        // Without any need of its own an object is on no loop, and without a name nobody can need it.
+        if walks && subject.has_needs() && subject.new.is_named() {
+            let reads = self.store.want(subject.new_owners.iter().map(|owner| (owner, false)));
+            if !reads.is_empty() {
+                return self.wait(Phase::Owners, reads);
+            }
+        }
+        self.phase = if walks { Phase::Walk(Walk::new(&subject.root())) } else { self.after_walk() };
+        None
+    }
+
+    fn walk(&mut self, mut walk: Walk) -> Option<Step> {
+        let subject = self.subject.as_ref()?;
+        if let Some(reads) = walk.advance(&subject.root(), &mut self.store) {
+            return self.wait(Phase::Walk(walk), reads);
+        }
+        let outcome = walk.outcome();
+        if let Some(links) = &outcome.found {
+            let may_undo = |reference: &Reference| {
+                self.store.object(reference).is_some_and(|member| {
+                    may_still_change(&subject.new.reference, &subject.owners, member, self.request.dry_run)
+                })
+            };
+            let members = links.iter().skip(1).map(|link| &link.from);
+            let undo = members.filter(|_| self.asker == Asker::Applier).find(|member| may_undo(member)).cloned();
+            let found = Finding::Cycle { links: links.clone(), undo: undo.clone() };
+            if undo.is_some() { self.findings.warnings.push(found) } else { self.findings.refusals.push(found) }
+        } else if let Some((at, why)) = &outcome.unread {
+            let judging = Judging::Cycle;
+            self.findings.warnings.push(Finding::NotJudged { judging, at: at.clone(), why: why.clone() });
+        }
+        self.phase = Phase::Probe(self.probes());
+        None
+    }
+
+    /// Missing dependencies, each with the reference of another kind that may be meant.
+    fn probes(&self) -> Vec<(Reference, Reference)> {
+        let Some(subject) = self.subject.as_ref().filter(|_| !self.request.is_audit()) else { return Vec::new() };
+        // A hint about another namespace would tell what stands there.
+        let home = |need: &&Need| need.target.namespace == subject.new.reference.namespace;
+        let missing = |need: &&Need| matches!(self.store.get(&need.target), Some(Known::Absent));
+        let named = subject.added.iter().filter(missing).filter(home).map(|need| &need.target);
+        named.filter_map(other_kind).take(PROBES).collect()
+    }
+
+    fn probe(&mut self, probes: Vec<(Reference, Reference)>) -> Option<Step> {
+        let reads = self.store.want(probes.iter().map(|(_, other)| (other, false)));
+        if !reads.is_empty() {
+            return self.wait(Phase::Probe(probes), reads);
+        }
+        let subject = self.subject.as_ref()?;
+        let mut found = Vec::new();
+        let mut named = BTreeSet::from([&subject.new.reference]);
+        for need in subject.added.iter().filter(|_| !self.request.is_audit()) {
+            if !named.insert(&need.target) {
+                continue;
+            }
+            let (target, reason) = (need.target.clone(), need.reason);
+            let other = probes.iter().find(|(missing, _)| *missing == target).map(|(_, other)| other.clone());
+            let other = other.filter(|other| self.store.object(other).is_some());
+            found.extend(match (self.store.get(&target), other) {
+                (Some(Known::Absent), Some(found)) => Some(Finding::WrongKind { target, reason, found }),
+                (Some(Known::Absent), None) => Some(Finding::Missing { target, reason, kind: false }),
+                (Some(Known::KindAbsent), _) => Some(Finding::Missing { target, reason, kind: true }),
+                _ => None,
+            });
+        }
+        self.dependency_findings(found);
+        self.phase = self.after_walk();
+        None
+    }
+
+    /// What comes once cycles are judged: the resume, if there is one and this role cares.
+    fn after_walk(&mut self) -> Phase {
+        let Some(subject) = self.subject.as_ref().filter(|subject| subject.up) else { return self.after_cone() };
+        let role = self.settings.role;
+        if self.asker == Asker::Applier && subject.old.as_ref().is_some_and(mark::is_vetoed) {
+            if role.holds() {
+                self.findings.hold = Some((Cause::Premature, Finding::Vetoed));
+                return self.after_findings();
+            }
+            self.unheld(Finding::Vetoed, Unheld::Role);
+            return self.after_cone();
+        }
+        if self.asker == Asker::Person && !role.refuses() {
+            return self.after_cone();
+        }
+        Phase::Cone(Cone::new(&resumed(subject, self.whole.as_ref(), self.settings)))
+    }
+
+    fn cone(&mut self, mut cone: Cone) -> Option<Step> {
+        let subject = self.subject.as_ref()?;
+        let resumed = resumed(subject, self.whole.as_ref(), self.settings);
+        if let Some(reads) = cone.advance(&resumed, &mut self.store) {
+            return self.wait(Phase::Cone(cone), reads);
+        }
+        if self.asker == Asker::Applier && self.settings.role.holds() {
+            let reached = Reached::new(&subject.new, self.request.dry_run, &cone, &self.store);
+            self.phase = Phase::Reached(cone, reached);
+            return None;
+        }
+        let blockage = cone.blockage(&subject.new);
+        match (self.asker, blockage) {
+            // What the companion could not have known is no fault of its own.
+            (Asker::Companion, Some(blockage)) if blockage.is_unread() => {}
+            (Asker::Companion | Asker::Person, Some(blockage)) => {
+                self.findings.refusals.push(Finding::Premature(blockage));
+            }
+            (Asker::Applier, Some(blockage)) => self.unheld(Finding::Premature(blockage), Unheld::Role),
+            (_, None) => {}
+        }
+        self.phase = self.after_cone();
+        None
+    }
+
+    fn reached(&mut self, cone: Cone, mut reached: Reached) -> Option<Step> {
+        if let Some(reads) = reached.advance(&mut self.store) {
+            return self.wait(Phase::Reached(cone, reached), reads);
+        }
+        let subject = self.subject.as_ref()?;
+        let premature = |blockage: Blockage| (Cause::Premature, Finding::Premature(blockage));
+        self.findings.hold = match reached.unreached() {
+            Some(unreached) => Some((Cause::NotReached, Finding::NotReached(unreached.clone()))),
+            None => cone.blockage(&subject.new).map(premature),
+        };
+        self.phase = self.after_cone();
+        None
+    }
+
+    /// A hold that is due is made only while a companion is alive to release it.
+    fn after_cone(&self) -> Phase {
+        let made = self.subject.as_ref().is_some_and(|subject| subject.marks.note == Some(MarkNote::Made));
+        if made || self.findings.hold.is_some() { Phase::Lease } else { self.after_findings() }
+    }
+
+    fn lease(&mut self) -> Step {
+        self.phase = self.after_findings();
+        self.pending = Pending::Lease;
+        let (namespace, name) = &self.settings.companion_lease;
+        let labels = self.subject.as_ref().and_then(|subject| subject.new.metadata.labels.as_ref());
+        let shard = labels.and_then(|labels| labels.shard.as_deref()).filter(|shard| !shard.is_empty());
+        let name = shard.map_or_else(|| name.clone(), |shard| format!("{name}-{shard}").into());
+        Step::Lease { namespace: namespace.clone(), name }
+    }
+
+    fn lease_known(&mut self, unheld: Option<Unheld>) {
+        let Some(unheld) = unheld else { return };
+        match self.findings.hold.take() {
+            Some((_, finding)) => self.unheld(finding, unheld),
+            None => self.findings.warnings.push(Finding::NoCompanion),
+        }
+        self.phase = self.after_findings();
+    }
+
+    /// An applier's early resume that nobody holds.
+    fn unheld(&mut self, finding: Finding, why: Unheld) {
+        if self.settings.unheld == Severity::Refuse && self.settings.role != Role::Hold {
+            self.findings.refusals.push(finding);
+        } else {
+            self.findings.warnings.push(finding);
+            self.findings.warnings.push(Finding::Unheld(why));
+        }
+    }
+
+    fn after_findings(&self) -> Phase {
+        if self.findings.refusals.is_empty() || !self.settings.enforce { Phase::Done } else { Phase::Bypass }
+    }
+
+    fn bypass(&mut self) -> Option<Step> {
+        self.phase = Phase::Disclose;
+        self.bypass_reason()?;
+        self.pending = Pending::Bypass;
+        let namespace = self.request.namespace.unwrap_or_default().into();
+        let question =
+            Question { verb: "bypass", group: "sluicegate.dev", resource: "gates", namespace, name: None };
+        Some(Step::Ask(vec![question]))
+    }
+
+    fn bypass_known(&mut self, granted: bool) {
+        self.findings.bypassed = granted;
+        self.findings.bypass_denied = !granted;
+    }
+
+    /// Only a person reads a refusal, and only about what a person may get is more said.
+    fn disclose(&mut self) -> Option<Step> {
+        if self.findings.bypassed || self.asker != Asker::Person || self.request.is_audit() {
+            return None;
+        }
+        let names = self.names();
+        let others = self.findings.refusals.iter().filter_map(missing_elsewhere).collect::<Vec<_>>();
+        let mentioned = self.findings.refusals.iter().flat_map(Finding::mentions);
+        let questions = names.questions(others.iter().map(|(_, other)| other).chain(mentioned));
+        if questions.is_empty() {
+            return None;
+        }
+        let (references, questions) = questions.into_iter().unzip();
+        self.pending = Pending::Names(references);
+        self.phase = Phase::LateProbe(others);
+        Some(Step::Ask(questions))
+    }
+
+    fn names_known(&mut self, allowed: impl Iterator<Item = Reference>) {
+        let mut names = self.names();
+        for reference in allowed {
+            names.allow(reference);
+        }
+        self.findings.names = Some(names);
+    }
+
+    fn late_probe(&mut self, mut probes: Vec<(Reference, Reference)>) -> Option<Step> {
+        let names = self.names();
+        probes.retain(|(_, other)| names.may_quote(other));
+        let reads = self.store.want(probes.iter().map(|(_, other)| (other, false)));
+        if !reads.is_empty() {
+            return self.wait(Phase::LateProbe(probes), reads);
+        }
+        for finding in &mut self.findings.refusals {
+            let Finding::Missing { target, reason, kind: false } = finding else { continue };
+            let other = probes.iter().find(|(missing, _)| missing == target).map(|(_, other)| other.clone());
+            if let Some(found) = other.filter(|other| self.store.object(other).is_some()) {
+                *finding = Finding::WrongKind { target: target.clone(), reason: *reason, found };
+            }
+        }
+        None
+    }
+
+    /// What the reader of the texts may learn, as far as it is known by now.
+    pub(super) fn names(&self) -> Names {
+        if let Some(names) = &self.findings.names {
+            return names.clone();
+        }
+        match &self.subject {
+            Some(subject) => {
+                Names::new(&subject.new.reference, subject.named.iter().cloned(), self.settings.disclose)
+            }
+            None => Names::new(&self.own(), [], self.settings.disclose),
+        }
+    }
+}
+
+fn no_answer() -> Fetched {
+    Fetched::Failed("no answer".into())
+}
+
+fn resumed<'s>(subject: &'s Subject, whole: Option<&'s Value>, settings: &Settings) -> Resumed<'s> {
+    Resumed { object: &subject.new, whole, additive: settings.additive_ready_expr }
+}
+
+/// The object of another kind that is meant where people confuse the two.
+fn other_kind(missing: &Reference) -> Option<(Reference, Reference)> {
+    let kind = match missing.kind {
+        Kind::Kustomization => Kind::HelmRelease,
+        Kind::HelmRelease | Kind::Terraform => Kind::Kustomization,
+        Kind::GitRepository => Kind::OCIRepository,
+        Kind::OCIRepository => Kind::GitRepository,
+        _ => return None,
+    };
+    let usable = !missing.name.is_empty() && !missing.namespace.is_empty();
+    usable.then(|| (missing.clone(), Reference::new(kind, &missing.namespace, &missing.name)))
+}
+
+fn missing_elsewhere(finding: &Finding) -> Option<(Reference, Reference)> {
+    match finding {
+        Finding::Missing { target, kind: false, .. } => other_kind(target),
+        _ => None,
+    }
 }

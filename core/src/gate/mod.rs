@@ -4,17 +4,35 @@
 //! [`Step`] and hands back an [`Answer`] until the step is [`Step::Done`].
 
 mod ask;
+mod companion;
+mod conclude;
+mod cone;
+mod finding;
+mod lease;
 mod machine;
+mod mark;
 mod mutation;
+mod names;
 mod quiet;
+mod reached;
 mod request;
 mod settings;
+mod store;
+mod subject;
 mod verdict;
+mod walk;
 
 pub use ask::{Answer, Fetched, Question, Read, Step};
+pub use cone::{Blockage, Trouble};
+pub use finding::{Finding, Judging, Unheld};
 pub use machine::Gate;
+pub use mark::{Cause, Mark, MarkNote, carried, is_vetoed};
 pub use mutation::{HELD, Mutation, RESUME};
+pub use names::Names;
 pub use quiet::is_quiet;
+pub use reached::{Unreached, is_past_apply};
 pub use request::{Asker, Operation, Request};
 pub use settings::{Disclose, Role, Settings, Severity};
+pub use store::Unread;
 pub use verdict::Verdict;
+pub use walk::{Link, Loop};

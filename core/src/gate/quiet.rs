@@ -1,7 +1,7 @@
 //! The hot path: most requests change nothing that a decision reads.
 
 use super::{Asker, Operation};
-use crate::object::{Annotations, Kind, Metadata, Seen, Spec, Text};
+use crate::object::{Annotations, Kind, Labels, Metadata, Seen, Spec, Text};
 
 /// Whether a request can be admitted as it stands, without a closer look: it changes nothing that a need, the switch
 /// or a mark is read from, or the object is being deleted.
@@ -26,13 +26,21 @@ fn same_spec(new: Option<&Spec<Text<'_>>>, old: Option<&Spec<Text<'_>>>) -> bool
 
 /// Labels that name owners and the annotations that are switches must be the same, and no mark may be about.
 fn same_metadata(new: Option<&Metadata<Text<'_>>>, old: Option<&Metadata<Text<'_>>>) -> bool {
-    let labels = |m: Option<&Metadata<Text<'_>>>| m.and_then(|m| m.labels.clone()).unwrap_or_default();
     let (a, b) = (annotations(new), annotations(old));
-    let switches = |x: Option<&Annotations<Text<'_>>>| {
-        x.map(|x| (x.generator_reconcile.clone(), x.resourceset_reconcile.clone())).unwrap_or_default()
-    };
-    let unmarked = |x: Option<&Annotations<Text<'_>>>| x.is_none_or(|x| x.held.is_none());
-    labels(new) == labels(old) && switches(a) == switches(b) && unmarked(a) && unmarked(b)
+    labels(new) == labels(old) && switches(a) == switches(b) && is_unmarked(a) && is_unmarked(b)
+}
+
+fn labels<'a>(metadata: Option<&Metadata<Text<'a>>>) -> Labels<Text<'a>> {
+    metadata.and_then(|metadata| metadata.labels.clone()).unwrap_or_default()
+}
+
+fn switches<'a>(annotations: Option<&'a Annotations<Text<'_>>>) -> [Option<&'a str>; 2] {
+    let Some(annotations) = annotations else { return [None, None] };
+    [&annotations.generator_reconcile, &annotations.resourceset_reconcile].map(|text| text.as_ref().map(AsRef::as_ref))
+}
+
+fn is_unmarked(annotations: Option<&Annotations<Text<'_>>>) -> bool {
+    annotations.is_none_or(|annotations| annotations.held.is_none())
 }
 
 fn annotations<'a, 'b>(metadata: Option<&'a Metadata<Text<'b>>>) -> Option<&'a Annotations<Text<'b>>> {

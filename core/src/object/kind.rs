@@ -1,6 +1,7 @@
 //! The one table of kinds: a kind that Sluicegate judges is a row here.
 
 use crate::need::Reader;
+use crate::settled::{self, Judge};
 use std::fmt;
 
 /// A kind of object that Sluicegate judges.
@@ -56,6 +57,8 @@ pub struct KindRow {
     pub switch: Switch,
     /// How needs are read off an object of this kind.
     pub(crate) needs: fn(&mut Reader<'_>),
+    /// The tests of *settled*.
+    pub(crate) settled: fn(&mut Judge<'_>),
     /// What a read asks the host for. `metadata` always comes whole. One constant set a kind, or the host would keep
     /// one cache for each (policy-evaluator 1.36).
     pub field_mask: &'static [&'static str],
@@ -79,10 +82,10 @@ const fn row(
     plural: &'static str,
     (group, versions, api_version): (&'static str, &'static [&'static str], &'static str),
     switch: Switch,
-    needs: fn(&mut Reader<'_>),
+    (needs, settled): (fn(&mut Reader<'_>), fn(&mut Judge<'_>)),
     field_mask: &'static [&'static str],
 ) -> KindRow {
-    KindRow { kind, name, plural, group, versions, api_version, namespaced: true, switch, needs, field_mask }
+    KindRow { kind, name, plural, group, versions, api_version, namespaced: true, switch, needs, settled, field_mask }
 }
 
 fn no_needs(_: &mut Reader<'_>) {}
@@ -118,7 +121,7 @@ pub static KINDS: [KindRow; 13] = [
         "artifactgenerators",
         api!("source.extensions.fluxcd.io", "v1beta1"),
         Switch::Annotation("source.extensions.fluxcd.io/reconcile"),
-        |reader| reader.sources(),
+        (|reader| reader.sources(), settled::artifact_generator),
         &["spec.sources", "spec.artifacts", CONDITIONS, HANDLED, "status.inventory", "status.observedSourcesDigest"],
     ),
     row(
@@ -127,7 +130,7 @@ pub static KINDS: [KindRow; 13] = [
         "buckets",
         api!("source.toolkit.fluxcd.io", "v1"),
         Switch::Spec,
-        no_needs,
+        (no_needs, settled::source),
         &[SUSPEND, CONDITIONS, GENERATION, HANDLED, ARTIFACT],
     ),
     row(
@@ -136,7 +139,7 @@ pub static KINDS: [KindRow; 13] = [
         "externalartifacts",
         api!("source.toolkit.fluxcd.io", "v1"),
         Switch::None,
-        |reader| reader.producer(),
+        (|reader| reader.producer(), settled::external_artifact),
         &["spec.sourceRef", CONDITIONS, ARTIFACT],
     ),
     row(
@@ -145,7 +148,7 @@ pub static KINDS: [KindRow; 13] = [
         "gitrepositories",
         api!("source.toolkit.fluxcd.io", "v1"),
         Switch::Spec,
-        |reader| reader.include(),
+        (|reader| reader.include(), settled::git_repository),
         &[SUSPEND, "spec.include", CONDITIONS, GENERATION, HANDLED, ARTIFACT, "status.includedArtifacts"],
     ),
     row(
@@ -154,7 +157,7 @@ pub static KINDS: [KindRow; 13] = [
         "helmcharts",
         api!("source.toolkit.fluxcd.io", "v1"),
         Switch::Spec,
-        |reader| reader.source_ref(),
+        (|reader| reader.source_ref(), settled::helm_chart),
         // The whole spec: it is compared with what the release would write.
         &["spec", CONDITIONS, GENERATION, HANDLED, ARTIFACT, "status.observedSourceArtifactRevision"],
     ),
@@ -164,7 +167,7 @@ pub static KINDS: [KindRow; 13] = [
         "helmreleases",
         api!("helm.toolkit.fluxcd.io", "v2"),
         Switch::Spec,
-        helm_release,
+        (helm_release, settled::helm_release),
         &[
             SUSPEND,
             "spec.dependsOn",
@@ -189,7 +192,7 @@ pub static KINDS: [KindRow; 13] = [
         "helmrepositories",
         api!("source.toolkit.fluxcd.io", "v1"),
         Switch::Spec,
-        no_needs,
+        (no_needs, settled::helm_repository),
         &[SUSPEND, "spec.type", CONDITIONS, GENERATION, HANDLED, ARTIFACT],
     ),
     row(
@@ -198,7 +201,7 @@ pub static KINDS: [KindRow; 13] = [
         "kustomizations",
         api!("kustomize.toolkit.fluxcd.io", "v1"),
         Switch::Spec,
-        kustomization,
+        (kustomization, settled::kustomization),
         &[
             SUSPEND,
             "spec.dependsOn",
@@ -220,7 +223,7 @@ pub static KINDS: [KindRow; 13] = [
         "ocirepositories",
         api!("source.toolkit.fluxcd.io", "v1"),
         Switch::Spec,
-        no_needs,
+        (no_needs, settled::source),
         &[SUSPEND, CONDITIONS, GENERATION, HANDLED, ARTIFACT],
     ),
     KindRow {
@@ -233,6 +236,7 @@ pub static KINDS: [KindRow; 13] = [
         namespaced: false,
         switch: Switch::None,
         needs: |reader| reader.package(),
+        settled: settled::package,
         field_mask: &["spec.variant", "spec.ignoreDependencies", CONDITIONS, "status.dependencies"],
     },
     KindRow {
@@ -245,6 +249,7 @@ pub static KINDS: [KindRow; 13] = [
         namespaced: false,
         switch: Switch::None,
         needs: |reader| reader.package_source(),
+        settled: settled::package_source,
         field_mask: &["spec.sourceRef", "spec.variants", CONDITIONS],
     },
     row(
@@ -253,8 +258,8 @@ pub static KINDS: [KindRow; 13] = [
         "resourcesets",
         api!("fluxcd.controlplane.io", "v1"),
         Switch::Annotation("fluxcd.controlplane.io/reconcile"),
-        resource_set,
-        &["spec.dependsOn", "spec.wait", CONDITIONS, HANDLED, "status.inventory"],
+        (resource_set, settled::resource_set),
+        &["spec.dependsOn", "spec.wait", CONDITIONS, HANDLED, "status.inventory", "status.lastAppliedRevision"],
     ),
     row(
         Kind::Terraform,
@@ -262,7 +267,7 @@ pub static KINDS: [KindRow; 13] = [
         "terraforms",
         api!("infra.contrib.fluxcd.io", "v1alpha2", "v1alpha1"),
         Switch::Spec,
-        terraform,
+        (terraform, settled::terraform),
         &[
             SUSPEND,
             "spec.dependsOn",

@@ -14,7 +14,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// A string that is borrowed from the input where it holds no escapes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text<'a>(pub Cow<'a, str>);
 
 impl AsRef<str> for Text<'_> {
@@ -132,6 +132,7 @@ pub struct Spec<S> {
     pub reconcile_strategy: Option<S>,
     pub values_files: Option<Vec<S>>,
     pub ignore_missing_values_files: Option<bool>,
+    pub verify: Option<Verify<S>>,
     pub sources: Option<Vec<ObjectRef<S>>>,
     pub artifacts: Option<Vec<GeneratedArtifact<S>>>,
     pub include: Option<Vec<Include<S>>>,
@@ -192,6 +193,16 @@ pub struct ChartTemplate<S> {
     pub reconcile_strategy: Option<S>,
     pub values_files: Option<Vec<S>>,
     pub ignore_missing_values_files: Option<bool>,
+    pub verify: Option<Verify<S>>,
+}
+
+/// How the signature of a chart is verified.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", bound(deserialize = "S: Deserialize<'de>"))]
+#[allow(missing_docs, reason = "the fields are those of the manifest")]
+pub struct Verify<S> {
+    pub provider: Option<S>,
+    pub secret_ref: Option<ObjectRef<S>>,
 }
 
 /// An output of an ArtifactGenerator.

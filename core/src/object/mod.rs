@@ -11,7 +11,7 @@ pub use inventory::{GeneratedEntry, Inventory, parse_id};
 pub use kind::{KINDS, Kind, KindRow, Switch};
 pub use manifest::{
     Annotations, Artifact, Chart, ChartTemplate, Condition, Dependency, HistoryEntry, Labels, Manifest, Metadata,
-    ObjectRef, Seen, Spec, Status, Stored, Text,
+    ObjectRef, Seen, Spec, Status, Stored, Text, Verify,
 };
 pub use owner::{Applied, Owner, Owners};
 pub use read::{Object, Unreadable};

@@ -24,8 +24,7 @@ fn is_invisible(c: char) -> bool {
 
 impl fmt::Display for Clean<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = 0;
-        for c in self.text.chars() {
+        for (shown, c) in self.text.chars().enumerate() {
             if shown >= self.limit {
                 return f.write_str("…");
             }
@@ -34,7 +33,6 @@ impl fmt::Display for Clean<'_> {
             } else {
                 write!(f, "{c}")?;
             }
-            shown += 1;
         }
         Ok(())
     }

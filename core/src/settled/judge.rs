@@ -105,12 +105,7 @@ impl<'a> Judge<'a> {
     pub(super) fn ready(&mut self) -> Option<&'a Condition> {
         let object = self.object;
         let Some(ready) = object.condition("Ready") else {
-            self.push(Blocker::NotReady {
-                readiness: Readiness::Absent,
-                reason: None,
-                message: None,
-                outdated: false,
-            });
+            self.push(Blocker::NotReady { readiness: Readiness::Absent, reason: None, message: None, outdated: false });
             return None;
         };
         if ready.is_true() {

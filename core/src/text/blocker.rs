@@ -37,10 +37,9 @@ impl Blocker {
             Self::NotReady { .. } | Self::NotDeployed { .. } | Self::NoHistory => "is not ready",
             Self::NotInStorage { .. } | Self::ArtifactMissing => "has no artifact",
             Self::ArtifactOutdated { .. } => "has an outdated artifact",
-            Self::TornRevision { .. }
-            | Self::TornRelease { .. }
-            | Self::TornAttempt { .. }
-            | Self::NothingApplied => "has an inconsistent status",
+            Self::TornRevision { .. } | Self::TornRelease { .. } | Self::TornAttempt { .. } | Self::NothingApplied => {
+                "has an inconsistent status"
+            }
             Self::IncludeDiffers { .. }
             | Self::SourceNotObserved { .. }
             | Self::NotBuiltFromSource { .. }
@@ -163,12 +162,9 @@ impl fmt::Display for Sentence<'_> {
                 clean(said, REVISION),
                 clean(recorded, REVISION)
             ),
-            Blocker::OtherArtifact { released, artifact } => write!(
-                f,
-                "release is of {}, its source has {}",
-                or_none(released, REVISION),
-                clean(artifact, REVISION)
-            ),
+            Blocker::OtherArtifact { released, artifact } => {
+                write!(f, "release is of {}, its source has {}", or_none(released, REVISION), clean(artifact, REVISION))
+            }
             Blocker::ChartMissing => f.write_str("its HelmChart does not exist yet"),
             Blocker::ChartDiffers => f.write_str("its HelmChart is not yet what spec.chart asks for"),
             Blocker::CreatedDisabled => f.write_str("was created disabled and has not reconciled since"),

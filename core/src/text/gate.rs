@@ -103,10 +103,9 @@ impl Finding {
                 let object = named(&unreached.object, names);
                 match &unreached.by {
                     None => format!("{own} is resumed while {object} may not have been applied yet"),
-                    Some(by) => format!(
-                        "{own} is resumed while {} may not have applied {object} yet",
-                        named(by, names)
-                    ),
+                    Some(by) => {
+                        format!("{own} is resumed while {} may not have applied {object} yet", named(by, names))
+                    }
                 }
             }
             Self::Vetoed => format!("{own} stays suspended: the annotation sluicegate.dev/release says never"),
@@ -126,7 +125,7 @@ impl Finding {
         let why = match self {
             Self::Premature(blockage) if blockage.is_unread() => format!("not judged, {}", trouble(blockage, names)),
             Self::Premature(blockage) => {
-                format!("{} {}", object_or_hidden(&blockage.at, names), trouble(blockage, names))
+                format!("{}: {}", object_or_hidden(&blockage.at, names), trouble(blockage, names))
             }
             Self::NotReached(unreached) => {
                 let object = object_or_hidden(&unreached.object, names);
@@ -221,15 +220,20 @@ fn premature(blockage: &Blockage, own: &Reference, names: &Names) -> String {
         return format!("unsuspend of {own} not judged: {what}");
     }
     let at = object_or_hidden(&blockage.at, names);
-    format!("premature unsuspend: {own} waits for {at}, which {what}")
+    format!("premature unsuspend: {own} waits for {at}: {what}")
 }
 
-/// The predicate that says what is wrong with the blocker.
+/// A predicate as it stands after a name and a colon.
+fn after_name(predicate: &str) -> String {
+    predicate.strip_prefix("is ").unwrap_or(predicate).to_owned()
+}
+
+/// What is wrong with the blocker, to stand after its name and a colon.
 fn trouble(blockage: &Blockage, names: &Names) -> String {
     let quote = names.may_quote(&blockage.at);
     match &blockage.trouble {
-        Trouble::Blocked(blocker) if quote => blocker.sentence().to_string(),
-        Trouble::Blocked(blocker) => blocker.brief().to_string(),
+        Trouble::Blocked(blocker) if quote => after_name(&blocker.sentence().to_string()),
+        Trouble::Blocked(blocker) => after_name(blocker.brief()),
         Trouble::Missing => "does not exist".to_owned(),
         Trouble::KindMissing => format!("does not exist: the cluster has no {}", blockage.at.kind),
         Trouble::Unexpected { expected, actual } if quote => {
@@ -292,7 +296,9 @@ fn unread(at: &Reference, why: &Unread, names: &Names) -> String {
 fn mark(note: MarkNote, own: &Reference) -> String {
     match note {
         MarkNote::Stripped => format!("the mark sluicegate.dev/held on {own} was taken off: only the gate makes marks"),
-        MarkNote::Restored => format!("the mark sluicegate.dev/held on {own} was restored: only the gate changes marks"),
+        MarkNote::Restored => {
+            format!("the mark sluicegate.dev/held on {own} was restored: only the gate changes marks")
+        }
         MarkNote::Ended => format!("{own} is no longer held: its applier now declares it suspended"),
         MarkNote::LeftHeld => {
             format!("{own} is held and will be resumed; to keep it suspended remove sluicegate.dev/held")

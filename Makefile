@@ -1,0 +1,52 @@
+# Plain `make` lists the targets.
+
+CARGO ?= cargo
+WASM_TARGET := wasm32-wasip1
+WASM := target/$(WASM_TARGET)/release/sluicegate_policy.wasm
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint build bench deny toolchain clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-zA-Z0-9_.-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+toolchain:
+	@command -v rustup >/dev/null || { echo "missing: rustup (https://rustup.rs)"; exit 1; }
+	@command -v cc >/dev/null || { echo "missing: a C linker (cc), for example from gcc or clang"; exit 1; }
+	@toolchain=$$(sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml); \
+	  rustup toolchain list | grep -q "^$$toolchain" || rustup toolchain install "$$toolchain" --profile minimal; \
+	  rustup target list --installed --toolchain "$$toolchain" | grep -qx $(WASM_TARGET) \
+	    || rustup target add $(WASM_TARGET) --toolchain "$$toolchain"; \
+	  rustup component list --installed --toolchain "$$toolchain" | grep -q '^clippy' \
+	    || rustup component add clippy rustfmt --toolchain "$$toolchain"
+
+policy.wasm: toolchain ## the policy with its metadata, ready for kwctl run and kwctl push
+	$(CARGO) build --locked --release --target $(WASM_TARGET) -p sluicegate-policy
+	@cmp -s $(WASM) $@ || cp $(WASM) $@
+.PHONY: policy.wasm
+
+demo: policy.wasm ## the incident the project was born from, judged by the compiled policy
+	$(CARGO) build --locked -p sluicegate-host
+	@target/debug/sluicegate-host story policy.wasm testdata/demo/story.yaml
+
+test: policy.wasm lint ## formatting, clippy, and all tests that need no cluster
+	$(CARGO) test --locked --workspace
+
+lint: toolchain
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --locked --target $(WASM_TARGET) -p sluicegate-policy -- -D warnings
+
+build: toolchain ## the binaries, under target/release/
+	$(CARGO) build --locked --release
+
+bench: policy.wasm ## size, instantiation, hot path and reads, as ratios in one run
+	$(CARGO) bench --locked -p sluicegate-host
+
+deny: ## licences, sources and banned crates (needs cargo-deny)
+	@command -v cargo-deny >/dev/null || { echo "missing: cargo-deny (cargo install --locked cargo-deny)"; exit 1; }
+	$(CARGO) deny check bans licenses sources
+
+clean: ## remove everything that was built
+	$(CARGO) clean
+	rm -f policy.wasm

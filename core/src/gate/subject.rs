@@ -51,8 +51,9 @@ impl Subject {
         let (added, kept) = needs.judged.iter().cloned().partition(is_new);
         let owners = new.owners();
         let former = old.as_ref().map(Object::owners).unwrap_or_default();
-        let new_owners =
-            owners.0.iter().filter(|owner| !former.0.contains(owner)).map(|owner| owner.0.clone()).collect();
+        // Flux's bootstrap Kustomization carries its own labels; nothing waits for itself.
+        let fresh = owners.0.iter().filter(|owner| !former.0.contains(owner) && owner.0 != new.reference);
+        let new_owners = fresh.map(|owner| owner.0.clone()).collect();
         let up = old.as_ref().is_some_and(Object::is_suspended) && !new.is_suspended();
         let unjudged = needs.unjudged.iter().filter(|other| !is_known(&before, other)).cloned().collect();
         let mut named: BTreeSet<Reference> = needs.judged.iter().map(|need| need.target.clone()).collect();
@@ -106,12 +107,10 @@ fn is_known(before: &Needs, unjudged: &Unjudged) -> bool {
 /// duplicates: the controller evaluates both.
 fn duplicates(needs: &Needs, before: &Needs) -> Vec<Finding> {
     let (new, old) = (repeated(needs), repeated(before));
-    let fresh = new.into_iter().filter(|(need, _)| {
-        !old.iter().any(|(other, _)| other.target == need.target && other.demand == need.demand)
-    });
-    fresh
-        .map(|(need, again)| Finding::Duplicate { target: need.target.clone(), first: need.reason, again })
-        .collect()
+    let fresh = new
+        .into_iter()
+        .filter(|(need, _)| !old.iter().any(|(other, _)| other.target == need.target && other.demand == need.demand));
+    fresh.map(|(need, again)| Finding::Duplicate { target: need.target.clone(), first: need.reason, again }).collect()
 }
 
 fn repeated(needs: &Needs) -> Vec<(&Need, Reason)> {

@@ -4,8 +4,7 @@ use super::library;
 use cel::{Context, DeclarationError, Env, extensions};
 use std::sync::{Arc, LazyLock};
 
-static ENVIRONMENT: LazyLock<Arc<Env>> =
-    LazyLock::new(|| Arc::new(environment().unwrap_or_else(|_| Env::stdlib())));
+static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(environment().unwrap_or_else(|_| Env::stdlib())));
 
 /// A context without variables.
 pub(super) fn context<'v>() -> Context<'static, 'v> {

@@ -39,12 +39,7 @@ pub(super) fn allow_ordinary(tree: &IdedExpr) -> Result<(), Failure> {
 /// What a variable is taken for without objects: nothing in it is longer than this.
 fn ordinary() -> Bounds {
     let item = Bounds::list(16, Bounds::text(64));
-    Bounds {
-        count: 16,
-        size: 8 << 10,
-        depth: 8,
-        ..Bounds::list(16, item)
-    }
+    Bounds { count: 16, size: 8 << 10, depth: 8, ..Bounds::list(16, item) }
 }
 
 struct Estimate<'t, 'v> {
@@ -61,13 +56,7 @@ type Found<'v> = (Shape<'v>, u64);
 
 impl<'t, 'v> Estimate<'t, 'v> {
     fn new(scope: Option<Scope<'v>>) -> Self {
-        Self {
-            scope,
-            variables: Vec::new(),
-            sizes: Sizes::default(),
-            memory: 0,
-            depth: 0,
-        }
+        Self { scope, variables: Vec::new(), sizes: Sizes::default(), memory: 0, depth: 0 }
     }
 
     fn verdict(mut self, tree: &'t IdedExpr) -> Result<(), Failure> {
@@ -100,11 +89,7 @@ impl<'t, 'v> Estimate<'t, 'v> {
                 let found = self.field(operand, Some(&select.field));
                 // A name is looked up scope by scope, prefix by prefix.
                 let lookup = self.lookup(2);
-                let found = if select.test {
-                    Shape::Bounded(Bounds::SCALAR)
-                } else {
-                    found
-                };
+                let found = if select.test { Shape::Bounded(Bounds::SCALAR) } else { found };
                 (found, steps.saturating_add(lookup))
             }
             Expr::List(list) => {
@@ -122,10 +107,7 @@ impl<'t, 'v> Estimate<'t, 'v> {
                     .flatten()
                 }));
                 let bounds = Bounds::of_parts(map.entries.len() as u64, parts);
-                (
-                    self.made(bounds),
-                    steps.saturating_add(bounds.steps().saturating_mul(2)),
-                )
+                (self.made(bounds), steps.saturating_add(bounds.steps().saturating_mul(2)))
             }
             // There are no messages: it fails once its fields are evaluated.
             Expr::Struct(_) => {
@@ -159,11 +141,7 @@ impl<'t, 'v> Estimate<'t, 'v> {
     fn variable(&self, name: &str) -> Shape<'v> {
         let absolute = name.starts_with('.');
         let name = name.trim_start_matches('.');
-        let local = self
-            .variables
-            .iter()
-            .rev()
-            .find(|(variable, _)| !absolute && *variable == name);
+        let local = self.variables.iter().rev().find(|(variable, _)| !absolute && *variable == name);
         if let Some((_, shape)) = local {
             return *shape;
         }
@@ -192,43 +170,24 @@ impl<'t, 'v> Estimate<'t, 'v> {
                 let (yes, more) = self.visit(yes);
                 let (no, most) = self.visit(no);
                 let either = self.bounds(yes).or(self.bounds(no));
-                (
-                    Shape::Bounded(either),
-                    steps.saturating_add(more.max(most)).saturating_add(1),
-                )
+                (Shape::Bounded(either), steps.saturating_add(more.max(most)).saturating_add(1))
             }
-            (
-                name @ (operators::INDEX | operators::OPT_INDEX | operators::OPT_SELECT),
-                [operand, key],
-            ) => {
+            (name @ (operators::INDEX | operators::OPT_INDEX | operators::OPT_SELECT), [operand, key]) => {
                 let (operand, steps) = self.visit(operand);
                 let (key_shape, more) = self.visit(key);
                 let found = match &key.expr {
-                    Expr::Literal(LiteralValue::String(key)) => {
-                        self.field(operand, Some(key.inner()))
-                    }
+                    Expr::Literal(LiteralValue::String(key)) => self.field(operand, Some(key.inner())),
                     _ => self.field(operand, None),
                 };
                 // An optional holds a copy; a key of the wrong type is copied into the error.
-                let copied = if name == operators::INDEX {
-                    0
-                } else {
-                    self.bounds(found).steps()
-                };
-                let steps = steps
-                    .saturating_add(more)
-                    .saturating_add(copied)
-                    .saturating_add(1);
+                let copied = if name == operators::INDEX { 0 } else { self.bounds(found).steps() };
+                let steps = steps.saturating_add(more).saturating_add(copied).saturating_add(1);
                 (found, steps.saturating_add(self.bounds(key_shape).steps()))
             }
             (name, args) => {
-                let target = call
-                    .target
-                    .as_deref()
-                    .filter(|target| functions::namespace(target).is_none());
+                let target = call.target.as_deref().filter(|target| functions::namespace(target).is_none());
                 let (bounds, steps) = self.all(target.into_iter().chain(args));
-                let Cost { result, steps: own } =
-                    functions::cost(name, &bounds, literal_text(args.last()));
+                let Cost { result, steps: own } = functions::cost(name, &bounds, literal_text(args.last()));
                 (self.made(result), steps.saturating_add(own))
             }
         }
@@ -250,9 +209,7 @@ impl<'t, 'v> Estimate<'t, 'v> {
             Some(append) => {
                 let guard = append.guard.map_or(0, |guard| self.visit(guard).1);
                 let (items, steps) = self.all(append.items.iter());
-                let one = items
-                    .iter()
-                    .fold(Bounds::default(), |one, item| one.or(*item));
+                let one = items.iter().fold(Bounds::default(), |one, item| one.or(*item));
                 let count = range.count.saturating_mul(items.len() as u64);
                 let copies = one.steps().saturating_mul(2 * items.len() as u64);
                 let grown = self.made(start_bounds.then(Bounds::list(count, one)));
@@ -270,22 +227,11 @@ impl<'t, 'v> Estimate<'t, 'v> {
         let (result, result_steps) = self.visit(&c.result);
         self.variables.truncate(outer);
 
-        let each = condition
-            .saturating_add(step)
-            .saturating_add(item.steps())
-            .saturating_add(3);
-        let copied = self
-            .bounds(result)
-            .steps()
-            .saturating_add(start_bounds.steps());
-        let steps = [
-            start_steps,
-            range.count.saturating_mul(each),
-            result_steps,
-            copied,
-        ]
-        .into_iter()
-        .fold(range_steps.saturating_add(4), u64::saturating_add);
+        let each = condition.saturating_add(step).saturating_add(item.steps()).saturating_add(3);
+        let copied = self.bounds(result).steps().saturating_add(start_bounds.steps());
+        let steps = [start_steps, range.count.saturating_mul(each), result_steps, copied]
+            .into_iter()
+            .fold(range_steps.saturating_add(4), u64::saturating_add);
         (result, steps)
     }
 }
@@ -318,27 +264,22 @@ struct Append<'t> {
 impl<'t> Append<'t> {
     fn of(c: &'t ComprehensionExpr) -> Option<Self> {
         let (guard, step) = match &c.loop_step.expr {
-            Expr::Call(call) if call.func_name == operators::CONDITIONAL => {
-                match call.args.as_slice() {
-                    [guard, step, _] => (Some(guard), step),
-                    _ => return None,
-                }
-            }
+            Expr::Call(call) if call.func_name == operators::CONDITIONAL => match call.args.as_slice() {
+                [guard, step, _] => (Some(guard), step),
+                _ => return None,
+            },
             _ => (None, &c.loop_step),
         };
         let Expr::Call(call) = &step.expr else {
             return None;
         };
         match call.args.as_slice() {
-            [accumulator, items] if call.func_name == operators::ADD => {
-                match (&accumulator.expr, &items.expr) {
-                    (Expr::Ident(name), Expr::List(list)) if *name == c.accu_var => Some(Self {
-                        guard,
-                        items: &list.elements,
-                    }),
-                    _ => None,
+            [accumulator, items] if call.func_name == operators::ADD => match (&accumulator.expr, &items.expr) {
+                (Expr::Ident(name), Expr::List(list)) if *name == c.accu_var => {
+                    Some(Self { guard, items: &list.elements })
                 }
-            }
+                _ => None,
+            },
             _ => None,
         }
     }

@@ -57,11 +57,7 @@ impl Failure {
                 overload.argument_types().join(", "),
             ),
             ExecutionError::UnexpectedType { got, want } => {
-                format!(
-                    "no such overload: {} instead of {}",
-                    cut(got.clone(), MAX_NAME),
-                    cut(want.clone(), MAX_NAME)
-                )
+                format!("no such overload: {} instead of {}", cut(got.clone(), MAX_NAME), cut(want.clone(), MAX_NAME))
             }
             ExecutionError::InvalidArgumentCount { .. }
             | ExecutionError::UnsupportedTargetType { .. }

@@ -88,24 +88,16 @@ pub(super) fn namespace(target: &IdedExpr) -> Option<&'static str> {
         return None;
     };
     let name = name.trim_start_matches('.');
-    NAMESPACES
-        .iter()
-        .map(|(namespace, _)| *namespace)
-        .find(|namespace| *namespace == name)
+    NAMESPACES.iter().map(|(namespace, _)| *namespace).find(|namespace| *namespace == name)
 }
 
 /// Whether Flux's environment has the function: in a namespace, on a target, or by itself.
 pub(super) fn is_declared(namespace: Option<&str>, member: bool, name: &str) -> bool {
     match namespace {
-        Some(namespace) => NAMESPACES
-            .iter()
-            .any(|(one, functions)| *one == namespace && functions.contains(&name)),
+        Some(namespace) => NAMESPACES.iter().any(|(one, functions)| *one == namespace && functions.contains(&name)),
         None if member => MEMBER.contains(&name),
         // Operators are spelled with underscores around.
-        None => {
-            GLOBAL.contains(&name)
-                || (name.contains('_') && !name.starts_with(|c: char| c.is_ascii_alphabetic()))
-        }
+        None => GLOBAL.contains(&name) || (name.contains('_') && !name.starts_with(|c: char| c.is_ascii_alphabetic())),
     }
 }
 
@@ -134,8 +126,8 @@ pub(super) fn result(name: &str) -> Option<&'static str> {
         "size" | "int" | "indexOf" | "lastIndexOf" | "getFullYear" => "int",
         "uint" => "uint",
         "double" => "double",
-        "string" | "charAt" | "format" | "join" | "lowerAscii" | "upperAscii" | "replace"
-        | "substring" | "trim" | "reverse" | "quote" | "encode" => "string",
+        "string" | "charAt" | "format" | "join" | "lowerAscii" | "upperAscii" | "replace" | "substring" | "trim"
+        | "reverse" | "quote" | "encode" => "string",
         "bytes" | "decode" => "bytes",
         "duration" => "duration",
         "timestamp" => "timestamp",
@@ -149,27 +141,15 @@ pub(super) fn result(name: &str) -> Option<&'static str> {
 ///
 /// An unknown function fails when it is called; that costs nothing.
 pub(super) fn cost(name: &str, args: &[Bounds], literal: Option<&str>) -> Cost {
-    let scalar = |steps: u64| Cost {
-        result: Bounds::SCALAR,
-        steps: steps.saturating_add(1),
-    };
-    let made = |result: Bounds, more: u64| Cost {
-        result,
-        steps: result.steps().saturating_add(more).saturating_add(1),
-    };
-    let all = || {
-        args.iter()
-            .fold(0_u64, |sum, arg| sum.saturating_add(arg.steps()))
-    };
+    let scalar = |steps: u64| Cost { result: Bounds::SCALAR, steps: steps.saturating_add(1) };
+    let made =
+        |result: Bounds, more: u64| Cost { result, steps: result.steps().saturating_add(more).saturating_add(1) };
+    let all = || args.iter().fold(0_u64, |sum, arg| sum.saturating_add(arg.steps()));
     match (name, args) {
         (operators::LOGICAL_AND | operators::LOGICAL_OR, _) => scalar(0),
-        (operators::EQUALS | operators::NOT_EQUALS, [left, right]) => {
-            scalar(left.steps().min(right.steps()))
-        }
+        (operators::EQUALS | operators::NOT_EQUALS, [left, right]) => scalar(left.steps().min(right.steps())),
         (operators::IN, [value, range]) => {
-            let one_by_one = range
-                .count
-                .saturating_mul(value.steps().min(range.item().steps()).saturating_add(1));
+            let one_by_one = range.count.saturating_mul(value.steps().min(range.item().steps()).saturating_add(1));
             scalar(one_by_one.min(range.steps()).saturating_add(value.steps()))
         }
         (operators::ADD, [left, right]) => made(left.then(*right), all()),
@@ -178,45 +158,24 @@ pub(super) fn cost(name: &str, args: &[Bounds], literal: Option<&str>) -> Cost {
         ("startsWith" | "endsWith", _) => scalar(bytes(args) / BYTES_A_STEP),
         // Of a string, or `sets.contains`: of strings there are no counts, of lists no bytes.
         ("contains" | "equivalent" | "intersects", [left, right]) => {
-            let one = left
-                .item()
-                .steps()
-                .min(right.item().steps())
-                .saturating_add(1);
-            let pairs = left
-                .count
-                .saturating_mul(right.count)
-                .saturating_mul(one)
-                .saturating_mul(2);
+            let one = left.item().steps().min(right.item().steps()).saturating_add(1);
+            let pairs = left.count.saturating_mul(right.count).saturating_mul(one).saturating_mul(2);
             scalar(pairs.saturating_add(bytes(args) / BYTES_A_STEP))
         }
-        ("indexOf" | "lastIndexOf", [text, part, ..]) => {
-            scalar(text.bytes.saturating_mul(part.bytes.max(4)) / 4)
-        }
+        ("indexOf" | "lastIndexOf", [text, part, ..]) => scalar(text.bytes.saturating_mul(part.bytes.max(4)) / 4),
         ("matches", [text, pattern]) => {
             let counts = literal.is_none_or(|pattern| pattern.contains('{'));
             let compile = pattern.bytes.saturating_mul(if counts { 64 } else { 1 });
-            scalar(
-                match_steps(text.bytes, pattern.bytes, counts)
-                    .min(MAX_MATCH_STEPS)
-                    .saturating_add(compile)
-                    / 8,
-            )
+            scalar(match_steps(text.bytes, pattern.bytes, counts).min(MAX_MATCH_STEPS).saturating_add(compile) / 8)
         }
         ("charAt", [text, ..]) => made(Bounds::text(4), text.bytes / BYTES_A_STEP),
         ("substring" | "trim" | "lowerAscii" | "upperAscii" | "reverse", [text, ..]) => {
             made(Bounds::text(text.bytes), text.bytes / BYTES_A_STEP)
         }
-        ("quote" | "encode" | "decode", [text]) => {
-            made(Bounds::text(text.bytes.saturating_mul(2)), 0)
-        }
+        ("quote" | "encode" | "decode", [text]) => made(Bounds::text(text.bytes.saturating_mul(2)), 0),
         // Nothing replaced by something: before every character and at the end.
         ("replace", [text, _, by, ..]) => {
-            let most = text
-                .bytes
-                .saturating_add(1)
-                .saturating_mul(by.bytes)
-                .saturating_add(text.bytes);
+            let most = text.bytes.saturating_add(1).saturating_mul(by.bytes).saturating_add(text.bytes);
             made(Bounds::text(most), text.bytes)
         }
         ("split", [text, ..]) => {
@@ -229,34 +188,19 @@ pub(super) fn cost(name: &str, args: &[Bounds], literal: Option<&str>) -> Cost {
         }
         ("join", [list, separator @ ..]) => {
             let between = separator.first().map_or(0, |separator| separator.bytes);
-            made(
-                Bounds::text(list.size.saturating_add(list.count.saturating_mul(between))),
-                list.steps(),
-            )
+            made(Bounds::text(list.size.saturating_add(list.count.saturating_mul(between))), list.steps())
         }
         // `%x` doubles, `%s` writes lists and maps out.
         ("format", [text, list]) => {
-            let numbers = text
-                .bytes
-                .saturating_add(list.size / 64)
-                .saturating_mul(CLAUSE);
-            made(
-                Bounds::text(list.size.saturating_mul(8).saturating_add(numbers)),
-                0,
-            )
+            let numbers = text.bytes.saturating_add(list.size / 64).saturating_mul(CLAUSE);
+            made(Bounds::text(list.size.saturating_mul(8).saturating_add(numbers)), 0)
         }
         ("string" | "bytes", [value]) => made(Bounds::text(value.bytes.max(NUMBER)), 0),
         ("type", [_]) => made(Bounds::text(64), 0),
-        ("dyn", [value]) => Cost {
-            result: *value,
-            steps: 1,
-        },
+        ("dyn", [value]) => Cost { result: *value, steps: 1 },
 
         ("of" | "ofNonZeroValue", [value]) => made(*value, 0),
-        ("value", [optional]) => Cost {
-            result: *optional,
-            steps: optional.steps().saturating_add(1),
-        },
+        ("value", [optional]) => Cost { result: *optional, steps: optional.steps().saturating_add(1) },
         ("or" | "orValue", [optional, other]) => made(optional.or(*other), 0),
         ("first" | "last", [list]) => made(list.item(), 0),
         ("unwrap" | "unwrapOpt", [list]) => made(*list, 0),
@@ -266,6 +210,5 @@ pub(super) fn cost(name: &str, args: &[Bounds], literal: Option<&str>) -> Cost {
 }
 
 fn bytes(args: &[Bounds]) -> u64 {
-    args.iter()
-        .fold(0, |sum, arg| sum.saturating_add(arg.bytes))
+    args.iter().fold(0, |sum, arg| sum.saturating_add(arg.bytes))
 }

@@ -21,20 +21,8 @@ enum Kind {
 const BOOL: Kind = Kind::Sure("bool");
 
 /// Names of types, which are values too.
-const TYPES: [&str; 12] = [
-    "bool",
-    "bytes",
-    "double",
-    "dyn",
-    "int",
-    "list",
-    "map",
-    "null_type",
-    "optional_type",
-    "string",
-    "type",
-    "uint",
-];
+const TYPES: [&str; 12] =
+    ["bool", "bytes", "double", "dyn", "int", "list", "map", "null_type", "optional_type", "string", "type", "uint"];
 
 /// Checks an expression over `self` and `dep`.
 ///
@@ -43,9 +31,7 @@ const TYPES: [&str; 12] = [
 /// [`Failure::Invalid`] for a name that nothing declares, [`Failure::NotBoolean`] for a result that is surely of
 /// another type, or whose type only shows in the objects. Flux refuses to compile these too.
 pub(super) fn check(tree: &IdedExpr) -> Result<(), Failure> {
-    let mut names = Names {
-        variables: vec![("self", Kind::Sure("map")), ("dep", Kind::Sure("map"))],
-    };
+    let mut names = Names { variables: vec![("self", Kind::Sure("map")), ("dep", Kind::Sure("map"))] };
     match names.kind(tree)? {
         Kind::Dyn => Err(Failure::NotBoolean { kind: "dyn" }),
         Kind::OptionalDyn => Err(Failure::NotBoolean { kind: "optional" }),
@@ -70,29 +56,18 @@ impl<'t> Names<'t> {
                     return Ok(Kind::Sure("type"));
                 }
                 let operand = self.kind(&select.operand)?;
-                if select.test {
-                    BOOL
-                } else {
-                    field(operand, &select.operand)
-                }
+                if select.test { BOOL } else { field(operand, &select.operand) }
             }
             Expr::List(list) => {
-                list.elements
-                    .iter()
-                    .try_for_each(|element| self.kind(element).map(drop))?;
+                list.elements.iter().try_for_each(|element| self.kind(element).map(drop))?;
                 Kind::Sure("list")
             }
             Expr::Map(map) => {
-                map.entries
-                    .iter()
-                    .try_for_each(|entry| self.entry(&entry.expr))?;
+                map.entries.iter().try_for_each(|entry| self.entry(&entry.expr))?;
                 Kind::Sure("map")
             }
             Expr::Struct(message) => {
-                message
-                    .entries
-                    .iter()
-                    .try_for_each(|entry| self.entry(&entry.expr))?;
+                message.entries.iter().try_for_each(|entry| self.entry(&entry.expr))?;
                 Kind::Unknown
             }
             Expr::Call(call) => self.call(call)?,
@@ -101,14 +76,7 @@ impl<'t> Names<'t> {
                 let start = self.kind(&c.accu_init)?;
                 let outer = self.variables.len();
                 self.variables.push((&c.accu_var, start));
-                self.variables.push((
-                    &c.iter_var,
-                    if range == Kind::Dyn {
-                        Kind::Dyn
-                    } else {
-                        Kind::Unknown
-                    },
-                ));
+                self.variables.push((&c.iter_var, if range == Kind::Dyn { Kind::Dyn } else { Kind::Unknown }));
                 self.kind(&c.loop_cond)?;
                 self.kind(&c.loop_step)?;
                 self.variables.truncate(outer + 1);
@@ -131,12 +99,7 @@ impl<'t> Names<'t> {
 
     fn variable(&self, name: &str) -> Result<Kind, Failure> {
         let name = name.trim_start_matches('.');
-        match self
-            .variables
-            .iter()
-            .rev()
-            .find(|(variable, _)| *variable == name)
-        {
+        match self.variables.iter().rev().find(|(variable, _)| *variable == name) {
             Some((_, kind)) => Ok(*kind),
             None if TYPES.contains(&name) => Ok(Kind::Sure("type")),
             None => Err(undeclared(name)),
@@ -150,11 +113,7 @@ impl<'t> Names<'t> {
             (Some(target), None) => Some(self.kind(target)?),
             _ => None,
         };
-        let args: Vec<Kind> = call
-            .args
-            .iter()
-            .map(|arg| self.kind(arg))
-            .collect::<Result<_, _>>()?;
+        let args: Vec<Kind> = call.args.iter().map(|arg| self.kind(arg)).collect::<Result<_, _>>()?;
         if !functions::is_declared(namespace, target.is_some(), name) {
             return Err(match namespace {
                 Some(namespace) => undeclared(&format!("{namespace}.{name}")),
@@ -171,15 +130,13 @@ impl<'t> Names<'t> {
                 Some(expr) => field(*operand, expr),
                 None => Kind::Unknown,
             },
-            (operators::OPT_INDEX | operators::OPT_SELECT, _, [operand, _]) => {
-                match call.args.first() {
-                    Some(expr) if field(*operand, expr) != Kind::Unknown => Kind::OptionalDyn,
-                    _ => Kind::Unknown,
-                }
+            (operators::OPT_INDEX | operators::OPT_SELECT, _, [operand, _]) => match call.args.first() {
+                Some(expr) if field(*operand, expr) != Kind::Unknown => Kind::OptionalDyn,
+                _ => Kind::Unknown,
+            },
+            ("value", Some(Kind::OptionalDyn), _) | ("orValue", Some(Kind::OptionalDyn), _) | ("dyn", None, _) => {
+                Kind::Dyn
             }
-            ("value", Some(Kind::OptionalDyn), _)
-            | ("orValue", Some(Kind::OptionalDyn), _)
-            | ("dyn", None, _) => Kind::Dyn,
             ("first" | "last", Some(Kind::Dyn), _) => Kind::OptionalDyn,
             _ => functions::result(name).map_or(Kind::Unknown, Kind::Sure),
         })

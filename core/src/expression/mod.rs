@@ -119,13 +119,10 @@ impl Expression {
                 }
             }
         }
-        let result =
-            cel::Value::resolve_val(&self.tree, &context).map_err(|error| Failure::of(&error))?;
+        let result = cel::Value::resolve_val(&self.tree, &context).map_err(|error| Failure::of(&error))?;
         match result.downcast_ref::<CelBool>() {
             Some(answer) => Ok(*answer.inner()),
-            None => Err(Failure::NotBoolean {
-                kind: failure::kind_name(result.get_type()),
-            }),
+            None => Err(Failure::NotBoolean { kind: failure::kind_name(result.get_type()) }),
         }
     }
 

@@ -2,9 +2,7 @@
 
 use super::{Failure, walk};
 use cel::IdedExpr;
-use cel::common::types::{
-    CelBool, CelDouble, CelInt, CelList, CelMap, CelMapKey, CelNull, CelString,
-};
+use cel::common::types::{CelBool, CelDouble, CelInt, CelList, CelMap, CelMapKey, CelNull, CelString};
 use cel::common::value::Val;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -58,18 +56,11 @@ impl<'t> Wanted<'t> {
 /// # Errors
 ///
 /// [`Failure::Evaluation`] if they nest too deep.
-pub(super) fn convert<'v>(
-    value: &'v Value,
-    wanted: &Wanted<'_>,
-) -> Result<Box<dyn Val + 'v>, Failure> {
+pub(super) fn convert<'v>(value: &'v Value, wanted: &Wanted<'_>) -> Result<Box<dyn Val + 'v>, Failure> {
     part(value, wanted, MAX_LEVELS)
 }
 
-fn part<'v>(
-    value: &'v Value,
-    wanted: &Wanted<'_>,
-    levels: usize,
-) -> Result<Box<dyn Val + 'v>, Failure> {
+fn part<'v>(value: &'v Value, wanted: &Wanted<'_>, levels: usize) -> Result<Box<dyn Val + 'v>, Failure> {
     match value {
         Value::Object(fields) if !wanted.all => {
             let levels = one_less(levels)?;
@@ -98,15 +89,12 @@ fn whole<'v>(value: &'v Value, levels: usize) -> Result<Box<dyn Val + 'v>, Failu
         },
         Value::String(text) => Box::new(CelString::from(text.as_str())),
         Value::Array(items) => {
-            let items: Result<Vec<_>, Failure> =
-                items.iter().map(|item| whole(item, levels)).collect();
+            let items: Result<Vec<_>, Failure> = items.iter().map(|item| whole(item, levels)).collect();
             Box::new(CelList::from(items?))
         }
         Value::Object(fields) => {
-            let fields: Result<HashMap<_, _>, Failure> = fields
-                .iter()
-                .map(|(name, value)| Ok((key(name), whole(value, levels)?)))
-                .collect();
+            let fields: Result<HashMap<_, _>, Failure> =
+                fields.iter().map(|(name, value)| Ok((key(name), whole(value, levels)?))).collect();
             Box::new(CelMap::from(fields?))
         }
     })
@@ -117,7 +105,5 @@ fn key(name: &str) -> CelMapKey<'_> {
 }
 
 fn one_less(levels: usize) -> Result<usize, Failure> {
-    levels
-        .checked_sub(1)
-        .ok_or_else(|| Failure::evaluation("the object is nested too deep"))
+    levels.checked_sub(1).ok_or_else(|| Failure::evaluation("the object is nested too deep"))
 }

@@ -3,9 +3,7 @@
 
 use super::Failure;
 use cel::IdedExpr;
-use cel::common::ast::{
-    CallExpr, ComprehensionExpr, EntryExpr, Expr, ListExpr, LiteralValue, operators,
-};
+use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, ListExpr, LiteralValue, operators};
 use std::mem;
 
 /// The variable that holds the optional; not a name that can be written.
@@ -30,23 +28,13 @@ pub(super) fn expand(expr: &mut IdedExpr) -> Result<(), Failure> {
             }
         }
         Expr::List(list) => list.elements.iter_mut().try_for_each(expand)?,
-        Expr::Map(map) => map
-            .entries
-            .iter_mut()
-            .try_for_each(|entry| expand_entry(&mut entry.expr))?,
-        Expr::Struct(message) => message
-            .entries
-            .iter_mut()
-            .try_for_each(|entry| expand_entry(&mut entry.expr))?,
-        Expr::Comprehension(c) => [
-            &mut c.iter_range,
-            &mut c.accu_init,
-            &mut c.loop_cond,
-            &mut c.loop_step,
-            &mut c.result,
-        ]
-        .into_iter()
-        .try_for_each(expand)?,
+        Expr::Map(map) => map.entries.iter_mut().try_for_each(|entry| expand_entry(&mut entry.expr))?,
+        Expr::Struct(message) => message.entries.iter_mut().try_for_each(|entry| expand_entry(&mut entry.expr))?,
+        Expr::Comprehension(c) => {
+            [&mut c.iter_range, &mut c.accu_init, &mut c.loop_cond, &mut c.loop_step, &mut c.result]
+                .into_iter()
+                .try_for_each(expand)?
+        }
     }
     Ok(())
 }
@@ -68,16 +56,10 @@ fn expand_call(call: &mut CallExpr) -> Result<Option<IdedExpr>, Failure> {
     let present = match (call.func_name.as_str(), call.args.as_mut_slice()) {
         (name @ ("optMap" | "optFlatMap"), [variable, mapping]) => {
             let Expr::Ident(variable) = &mut variable.expr else {
-                return Err(Failure::invalid(format!(
-                    "{name}() variable name must be a simple identifier"
-                )));
+                return Err(Failure::invalid(format!("{name}() variable name must be a simple identifier")));
             };
             let mapped = bind(mem::take(variable), of_target("value"), mem::take(mapping));
-            if name == "optMap" {
-                optional("of", vec![mapped])
-            } else {
-                mapped
-            }
+            if name == "optMap" { optional("of", vec![mapped]) } else { mapped }
         }
         // Nothing that could fail: as well evaluated at once.
         ("or" | "orValue", [other]) if matches!(other.expr, Expr::Literal(_)) => return Ok(None),
@@ -90,10 +72,7 @@ fn expand_call(call: &mut CallExpr) -> Result<Option<IdedExpr>, Failure> {
         _ => optional("none", Vec::new()),
     };
     let target = call.target.take().map(|target| *target).unwrap_or_default();
-    let chosen = global(
-        operators::CONDITIONAL,
-        vec![of_target("hasValue"), present, absent],
-    );
+    let chosen = global(operators::CONDITIONAL, vec![of_target("hasValue"), present, absent]);
     Ok(Some(bind(TARGET.to_owned(), target, chosen)))
 }
 
@@ -121,11 +100,7 @@ fn ident(name: &str) -> IdedExpr {
 }
 
 fn global(name: &str, args: Vec<IdedExpr>) -> IdedExpr {
-    node(Expr::Call(CallExpr {
-        func_name: name.to_owned(),
-        target: None,
-        args,
-    }))
+    node(Expr::Call(CallExpr { func_name: name.to_owned(), target: None, args }))
 }
 
 /// `@target.<name>()`.
@@ -139,9 +114,5 @@ fn optional(name: &str, args: Vec<IdedExpr>) -> IdedExpr {
 }
 
 fn member(target: IdedExpr, name: &str, args: Vec<IdedExpr>) -> IdedExpr {
-    node(Expr::Call(CallExpr {
-        func_name: name.to_owned(),
-        target: Some(Box::new(target)),
-        args,
-    }))
+    node(Expr::Call(CallExpr { func_name: name.to_owned(), target: Some(Box::new(target)), args }))
 }

@@ -26,15 +26,8 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// A number, a boolean, null, a time: nothing inside, no length.
-    pub(super) const SCALAR: Self = Self {
-        count: 0,
-        bytes: 0,
-        size: NODE,
-        depth: 0,
-        inner_count: 0,
-        inner_bytes: 0,
-        inner_size: 0,
-    };
+    pub(super) const SCALAR: Self =
+        Self { count: 0, bytes: 0, size: NODE, depth: 0, inner_count: 0, inner_bytes: 0, inner_size: 0 };
 
     /// No idea, surely too much.
     pub(super) const HUGE: Self = Self {
@@ -48,11 +41,7 @@ impl Bounds {
     };
 
     pub(super) fn text(bytes: u64) -> Self {
-        Self {
-            bytes,
-            size: NODE.saturating_add(bytes),
-            ..Self::SCALAR
-        }
+        Self { bytes, size: NODE.saturating_add(bytes), ..Self::SCALAR }
     }
 
     /// A list of at most `count` elements, each at most `item`.
@@ -70,10 +59,7 @@ impl Bounds {
 
     /// A list or map of exactly these parts.
     pub(super) fn of_parts(count: u64, parts: impl IntoIterator<Item = Self>) -> Self {
-        let mut whole = Self {
-            count,
-            ..Self::SCALAR
-        };
+        let mut whole = Self { count, ..Self::SCALAR };
         for part in parts {
             whole.size = whole.size.saturating_add(part.size);
             whole.depth = whole.depth.max(part.depth);
@@ -140,10 +126,9 @@ impl Sizes {
     pub(super) fn of(&mut self, shape: Shape<'_>) -> Bounds {
         match shape {
             Shape::Bounded(bounds) => bounds,
-            Shape::Known(value) => *self
-                .0
-                .entry(std::ptr::from_ref(value) as usize)
-                .or_insert_with(|| bounds(value, MAX_LEVELS)),
+            Shape::Known(value) => {
+                *self.0.entry(std::ptr::from_ref(value) as usize).or_insert_with(|| bounds(value, MAX_LEVELS))
+            }
         }
     }
 }
@@ -156,15 +141,10 @@ fn bounds(value: &Value, levels: usize) -> Bounds {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => Bounds::SCALAR,
         Value::String(text) => Bounds::text(text.len() as u64),
-        Value::Array(items) => Bounds::of_parts(
-            items.len() as u64,
-            items.iter().map(|item| bounds(item, levels)),
-        ),
+        Value::Array(items) => Bounds::of_parts(items.len() as u64, items.iter().map(|item| bounds(item, levels))),
         Value::Object(fields) => Bounds::of_parts(
             fields.len() as u64,
-            fields
-                .iter()
-                .flat_map(|(name, value)| [Bounds::text(name.len() as u64), bounds(value, levels)]),
+            fields.iter().flat_map(|(name, value)| [Bounds::text(name.len() as u64), bounds(value, levels)]),
         ),
     }
 }

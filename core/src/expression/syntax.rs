@@ -35,21 +35,12 @@ pub(super) fn parse(text: &str) -> Result<IdedExpr, Failure> {
 }
 
 fn within_depth(tree: &IdedExpr) -> Result<(), Failure> {
-    if walk::depth(tree) > MAX_DEPTH {
-        Err(Failure::TooDeep)
-    } else {
-        Ok(())
-    }
+    if walk::depth(tree) > MAX_DEPTH { Err(Failure::TooDeep) } else { Ok(()) }
 }
 
 /// The parser goes on after an error: its first limit, else its first error, is what counts.
 fn refusal(errors: &ParseErrors) -> Failure {
-    let says = |start: &str| {
-        errors
-            .errors
-            .iter()
-            .any(|error| error.msg.starts_with(start))
-    };
+    let says = |start: &str| errors.errors.iter().any(|error| error.msg.starts_with(start));
     if says("expression recursion limit exceeded") {
         return Failure::TooDeep;
     }
@@ -57,9 +48,7 @@ fn refusal(errors: &ParseErrors) -> Failure {
         return Failure::TooCostly;
     }
     match errors.errors.first() {
-        Some(error) if error.pos.0 > 0 => {
-            Failure::invalid(format!("{}:{}: {}", error.pos.0, error.pos.1, error.msg))
-        }
+        Some(error) if error.pos.0 > 0 => Failure::invalid(format!("{}:{}: {}", error.pos.0, error.pos.1, error.msg)),
         Some(error) => Failure::invalid(error.msg.as_str()),
         None => Failure::invalid(""),
     }

@@ -13,24 +13,10 @@ pub(super) fn children<'t>(expr: &'t IdedExpr, mut see: impl FnMut(&'t IdedExpr)
             call.args.iter().for_each(see);
         }
         Expr::List(list) => list.elements.iter().for_each(see),
-        Expr::Map(map) => map
-            .entries
-            .iter()
-            .for_each(|entry| entry_children(&entry.expr, &mut see)),
-        Expr::Struct(message) => message
-            .entries
-            .iter()
-            .for_each(|entry| entry_children(&entry.expr, &mut see)),
+        Expr::Map(map) => map.entries.iter().for_each(|entry| entry_children(&entry.expr, &mut see)),
+        Expr::Struct(message) => message.entries.iter().for_each(|entry| entry_children(&entry.expr, &mut see)),
         Expr::Comprehension(c) => {
-            [
-                &c.iter_range,
-                &c.accu_init,
-                &c.loop_cond,
-                &c.loop_step,
-                &c.result,
-            ]
-            .into_iter()
-            .for_each(see);
+            [&c.iter_range, &c.accu_init, &c.loop_cond, &c.loop_step, &c.result].into_iter().for_each(see);
         }
     }
 }
@@ -53,8 +39,7 @@ pub(super) fn depth(root: &IdedExpr) -> usize {
     let mut open = vec![(root, 1)];
     while let Some((expr, level)) = open.pop() {
         deepest = deepest.max(level);
-        if !matches!(path(expr), Some((_, fields)) if matches!(expr.expr, Expr::Select(_)) && fields.plain)
-        {
+        if !matches!(path(expr), Some((_, fields)) if matches!(expr.expr, Expr::Select(_)) && fields.plain) {
             children(expr, |child| open.push((child, level + 1)));
         }
     }
@@ -85,27 +70,22 @@ pub(super) fn path(expr: &IdedExpr) -> Option<(&str, Fields<'_>)> {
                 names.push(&select.field);
                 at = &select.operand;
             }
-            Expr::Call(call) if call.target.is_none() && is_lookup(&call.func_name) => {
-                match call.args.as_slice() {
-                    [operand, key] => {
-                        let Expr::Literal(LiteralValue::String(key)) = &key.expr else {
-                            return None;
-                        };
-                        names.push(key.inner());
-                        plain = false;
-                        at = operand;
-                    }
-                    _ => return None,
+            Expr::Call(call) if call.target.is_none() && is_lookup(&call.func_name) => match call.args.as_slice() {
+                [operand, key] => {
+                    let Expr::Literal(LiteralValue::String(key)) = &key.expr else {
+                        return None;
+                    };
+                    names.push(key.inner());
+                    plain = false;
+                    at = operand;
                 }
-            }
+                _ => return None,
+            },
             _ => return None,
         }
     }
 }
 
 fn is_lookup(function: &str) -> bool {
-    matches!(
-        function,
-        operators::INDEX | operators::OPT_INDEX | operators::OPT_SELECT
-    )
+    matches!(function, operators::INDEX | operators::OPT_INDEX | operators::OPT_SELECT)
 }

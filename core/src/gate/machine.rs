@@ -1,7 +1,7 @@
 //! The state machine: the order of things of a decision, and what each step needs to know.
 
-use super::cone::{Blockage, Cone, Resumed};
 use super::conclude::Findings;
+use super::cone::{Blockage, Cone, Resumed};
 use super::finding::{Finding, Judging, Unheld};
 use super::lease;
 use super::mark::{self, Cause, MarkAsker, MarkNote, MarkOutcome};
@@ -161,7 +161,14 @@ impl<'a> Gate<'a> {
     fn begin(&mut self) -> Phase {
         let request = &self.request;
         let read = |json| Object::of_request(request.kind, request.namespace, request.name, json);
-        let new = match read(request.object) {
+        let audit = request.is_audit();
+        // In the audit the object is the stored one, with its own status.
+        let new = if audit {
+            read(request.object)
+        } else {
+            Object::proposed(request.kind, request.namespace, request.name, request.object)
+        };
+        let new = match new {
             Ok(new) => new,
             Err(unreadable) => return self.unreadable(Finding::Unreadable(unreadable)),
         };
@@ -182,7 +189,6 @@ impl<'a> Gate<'a> {
             self.subject = Some(Subject::new(new, old, MarkOutcome::default(), false));
             return Phase::Done;
         }
-        let audit = request.is_audit();
         let who = MarkAsker { asker: self.asker, user: request.user, manager: request.manager };
         let marks = match audit {
             true => MarkOutcome::default(),
@@ -420,8 +426,7 @@ impl<'a> Gate<'a> {
         self.bypass_reason()?;
         self.pending = Pending::Bypass;
         let namespace = self.request.namespace.unwrap_or_default().into();
-        let question =
-            Question { verb: "bypass", group: "sluicegate.dev", resource: "gates", namespace, name: None };
+        let question = Question { verb: "bypass", group: "sluicegate.dev", resource: "gates", namespace, name: None };
         Some(Step::Ask(vec![question]))
     }
 
@@ -479,9 +484,7 @@ impl<'a> Gate<'a> {
             return names.clone();
         }
         match &self.subject {
-            Some(subject) => {
-                Names::new(&subject.new.reference, subject.named.iter().cloned(), self.settings.disclose)
-            }
+            Some(subject) => Names::new(&subject.new.reference, subject.named.iter().cloned(), self.settings.disclose),
             None => Names::new(&self.own(), [], self.settings.disclose),
         }
     }

@@ -55,17 +55,16 @@ impl Store {
             if self.known.contains_key(reference) {
                 continue;
             }
-            let known = if reference.name.is_empty()
-                || (reference.namespace.is_empty() && reference.kind.row().namespaced)
-            {
-                Known::Absent
-            } else if self.reads >= self.limit {
-                Known::Unread(Unread::OutOfBudget)
-            } else {
-                self.reads += 1;
-                reads.push(Read { reference: reference.clone(), whole });
-                continue;
-            };
+            let known =
+                if reference.name.is_empty() || (reference.namespace.is_empty() && reference.kind.row().namespaced) {
+                    Known::Absent
+                } else if self.reads >= self.limit {
+                    Known::Unread(Unread::OutOfBudget)
+                } else {
+                    self.reads += 1;
+                    reads.push(Read { reference: reference.clone(), whole });
+                    continue;
+                };
             self.known.insert(reference.clone(), known);
         }
         reads

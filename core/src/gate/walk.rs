@@ -156,16 +156,11 @@ impl Walk {
     }
 
     /// What `object` needs, in the stable order, its wait for the object under review included.
-    fn edges(
-        &self,
-        object: &Object,
-        visit: &Visit,
-        root: &Root<'_>,
-        store: &Store,
-    ) -> Vec<(Reference, Reason)> {
-        let arrived = visit.parent.and_then(|parent| self.visits.get(parent)).map_or(Some(root.object), |parent| {
-            store.object(&parent.reference)
-        });
+    fn edges(&self, object: &Object, visit: &Visit, root: &Root<'_>, store: &Store) -> Vec<(Reference, Reason)> {
+        let arrived = visit
+            .parent
+            .and_then(|parent| self.visits.get(parent))
+            .map_or(Some(root.object), |parent| store.object(&parent.reference));
         let mut needs = object.needs().judged;
         needs.retain(|need| need.demand != Demand::Exists && relays(object, need.reason, arrived));
         needs.sort();

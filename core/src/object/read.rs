@@ -1,7 +1,9 @@
 //! From bytes to an object, or to a sentence that says which field cannot be read.
 
-use super::manifest::{Condition, Metadata, Spec, Status, Stored};
+use super::manifest::{Condition, Manifest, Metadata, Spec, Status, Stored};
 use super::{Artifact, Kind, Owners, Reference, Switch};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::fmt;
 
 /// An object of a judged kind, with the fields that decisions read.
@@ -67,6 +69,12 @@ impl fmt::Display for Unreadable {
     }
 }
 
+fn decode<'de, T: Deserialize<'de>>(json: &'de [u8]) -> Result<Manifest<Box<str>, T>, Unreadable> {
+    serde_json::from_slice(json).map_err(|_| {
+        Unreadable::locate::<Manifest<Box<str>, T>>(json).unwrap_or_else(|| Unreadable::new("", "valid JSON"))
+    })
+}
+
 impl Object {
     /// Reads the object that `reference` asked for.
     ///
@@ -74,7 +82,7 @@ impl Object {
     /// Where a field that decisions read has a wrong type, where the bytes are no JSON object, and where the object is
     /// not the one that was asked for.
     pub fn decode(reference: Reference, json: &[u8]) -> Result<Self, Unreadable> {
-        let object = Self::from_stored(reference.kind, Self::stored(json)?);
+        let object = Self::from_stored(reference.kind, decode(json)?);
         if object.reference.name != reference.name || object.reference.namespace != reference.namespace {
             return Err(Unreadable::new("metadata.name", "the name that was asked for"));
         }
@@ -93,7 +101,21 @@ impl Object {
         name: Option<&str>,
         json: &[u8],
     ) -> Result<Self, Unreadable> {
-        let mut stored = Self::stored(json)?;
+        Ok(Self::filled(kind, namespace, name, decode(json)?))
+    }
+
+    /// As [`Object::of_request`], with the status left out: the API server drops what a request says of it, so one that
+    /// cannot be read must not keep the rest from being judged.
+    ///
+    /// # Errors
+    /// As [`Object::of_request`].
+    pub fn proposed(kind: Kind, namespace: Option<&str>, name: Option<&str>, json: &[u8]) -> Result<Self, Unreadable> {
+        let Manifest { api_version, kind: named, metadata, spec, status: _ } = decode::<IgnoredAny>(json)?;
+        let stored = Stored { api_version, kind: named, metadata, spec, status: None };
+        Ok(Self::filled(kind, namespace, name, stored))
+    }
+
+    fn filled(kind: Kind, namespace: Option<&str>, name: Option<&str>, mut stored: Stored) -> Self {
         let metadata = stored.metadata.get_or_insert_default();
         let fill = |own: &mut Option<Box<str>>, other: Option<&str>| {
             if own.as_deref().is_none_or(str::is_empty) {
@@ -102,12 +124,7 @@ impl Object {
         };
         fill(&mut metadata.namespace, namespace);
         fill(&mut metadata.name, name);
-        Ok(Self::from_stored(kind, stored))
-    }
-
-    fn stored(json: &[u8]) -> Result<Stored, Unreadable> {
-        serde_json::from_slice(json)
-            .map_err(|_| Unreadable::locate::<Stored>(json).unwrap_or_else(|| Unreadable::new("", "valid JSON")))
+        Self::from_stored(kind, stored)
     }
 
     fn from_stored(kind: Kind, stored: Stored) -> Self {

@@ -9,4 +9,6 @@ pub mod graph;
 pub mod need;
 pub mod object;
 pub mod settled;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod text;

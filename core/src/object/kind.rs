@@ -37,6 +37,9 @@ pub enum Switch {
     None,
 }
 
+type ReadNeeds = fn(&mut Reader<'_>);
+type JudgeSettled = fn(&mut Judge<'_>);
+
 /// One row of the table.
 pub struct KindRow {
     /// The kind this row is about.
@@ -56,9 +59,9 @@ pub struct KindRow {
     /// The suspend switch.
     pub switch: Switch,
     /// How needs are read off an object of this kind.
-    pub(crate) needs: fn(&mut Reader<'_>),
+    pub(crate) needs: ReadNeeds,
     /// The tests of *settled*.
-    pub(crate) settled: fn(&mut Judge<'_>),
+    pub(crate) settled: JudgeSettled,
     /// What a read asks the host for. `metadata` always comes whole. One constant set a kind, or the host would keep
     /// one cache for each (policy-evaluator 1.36).
     pub field_mask: &'static [&'static str],
@@ -82,7 +85,7 @@ const fn row(
     plural: &'static str,
     (group, versions, api_version): (&'static str, &'static [&'static str], &'static str),
     switch: Switch,
-    (needs, settled): (fn(&mut Reader<'_>), fn(&mut Judge<'_>)),
+    (needs, settled): (ReadNeeds, JudgeSettled),
     field_mask: &'static [&'static str],
 ) -> KindRow {
     KindRow { kind, name, plural, group, versions, api_version, namespaced: true, switch, needs, settled, field_mask }

@@ -1,5 +1,6 @@
 //! The tests that rows share.
 
+use super::source::is_static;
 use super::{Blocker, Readiness, Snapshot};
 use crate::need::{Need, Reason};
 use crate::object::{Condition, Object};
@@ -62,7 +63,7 @@ impl<'a> Judge<'a> {
         let handled = self.object.status.last_handled_reconcile_at.clone();
         self.push(Blocker::Suspended {
             switch: self.object.reference.kind.row().switch,
-            never_reconciled: self.object.condition("Ready").is_none(),
+            never_reconciled: self.object.condition("Ready").is_none() && !is_static(self.object),
             acknowledged: handled.filter(|handled| requested(self.object) == Some(handled)),
         });
     }

@@ -16,10 +16,10 @@ pub(crate) fn terraform(judge: &mut Judge<'_>) {
     }
     let attempted = status.last_attempted_revision.as_deref().filter(|revision| !revision.is_empty());
     let said = ready.and_then(|ready| message::terraform_revision(ready.reason.as_deref()?, ready.message.as_deref()?));
-    if let (Some(said), Some(attempted)) = (said, attempted) {
-        if said != attempted {
-            judge.push(Blocker::TornAttempt { said: said.into(), attempted: attempted.into() });
-        }
+    if let (Some(said), Some(attempted)) = (said, attempted)
+        && said != attempted
+    {
+        judge.push(Blocker::TornAttempt { said: said.into(), attempted: attempted.into() });
     }
     let source = judge.input(|reason| reason == Reason::SourceRef);
     let Some(offered) = source.and_then(|source| source.revision()) else { return };

@@ -101,12 +101,18 @@ impl fmt::Display for Sentence<'_> {
                 }
                 f.write_str(if *outdated { " (of an earlier generation)" } else { "" })
             }
-            Blocker::ReadyOfOtherGeneration { generation, ready } => {
-                write!(f, "Ready is of generation {}, not of {generation}", Number(*ready))
+            Blocker::ReadyOfOtherGeneration { generation, ready: Some(ready) } => {
+                write!(f, "Ready is of generation {ready}, not of {generation}")
+            }
+            Blocker::ReadyOfOtherGeneration { generation, ready: None } => {
+                write!(f, "Ready does not say that it is of generation {generation}")
             }
             Blocker::NotInStorage { message } => write!(f, "no artifact in storage{}", after_colon(message)),
-            Blocker::StoredForOtherGeneration { generation, stored } => {
-                write!(f, "artifact in storage is of generation {}, not of {generation}", Number(*stored))
+            Blocker::StoredForOtherGeneration { generation, stored: Some(stored) } => {
+                write!(f, "artifact in storage is of generation {stored}, not of {generation}")
+            }
+            Blocker::StoredForOtherGeneration { generation, stored: None } => {
+                write!(f, "ArtifactInStorage does not say that it is of generation {generation}")
             }
             Blocker::ArtifactOutdated { message } => write!(f, "artifact is outdated{}", after_colon(message)),
             Blocker::ArtifactMissing => f.write_str("has no artifact"),
@@ -154,7 +160,7 @@ impl fmt::Display for Sentence<'_> {
             ),
             Blocker::NoHistory => f.write_str("has no release in its history"),
             Blocker::NotDeployed { version, status } => {
-                write!(f, "release {} is not deployed ({})", Version(*version), or_none(status, NAME))
+                write!(f, "newest release{} is not deployed ({})", Version(*version), or_none(status, NAME))
             }
             Blocker::TornRelease { said, recorded } => write!(
                 f,
@@ -188,12 +194,12 @@ impl fmt::Display for Sentence<'_> {
             Blocker::PackageNotReady { name } => {
                 write!(f, "waits for Package/{}, which is not recorded as ready", clean(name, NAME))
             }
-            Blocker::NotExpected { expected, actual } => write!(
-                f,
-                "is at {}, not at the expected revision {}",
-                or_none(actual, REVISION),
-                clean(expected, REVISION)
-            ),
+            Blocker::NotExpected { expected, actual: Some(actual) } => {
+                write!(f, "is at {}, the expected revision is {}", clean(actual, REVISION), clean(expected, REVISION))
+            }
+            Blocker::NotExpected { expected, actual: None } => {
+                write!(f, "has no revision yet, the expected one is {}", clean(expected, REVISION))
+            }
         }
     }
 }
@@ -231,14 +237,14 @@ impl fmt::Display for Number {
     }
 }
 
-/// `vN`, as Helm numbers releases.
+/// ` vN`, as Helm numbers releases, or nothing.
 struct Version(Option<i64>);
 
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(number) => write!(f, "v{number}"),
-            None => f.write_str("in the history"),
+            Some(number) => write!(f, " v{number}"),
+            None => Ok(()),
         }
     }
 }

@@ -8,7 +8,9 @@ use super::store::{Known, Store, Unread};
 use crate::expression::{self, Failure, Scope};
 use crate::need::{Demand, Direction, Need, Reason};
 use crate::object::{Kind, Object, Reference};
+use crate::recovery;
 use crate::settled::{self, Blocker, Snapshot, Unmet};
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,6 +47,8 @@ pub struct Blockage {
     pub at: Reference,
     /// What is wrong with it; the first of its failed tests.
     pub trouble: Trouble,
+    /// It is a generator that has finished its work and will never say so.
+    pub stalled: bool,
 }
 
 impl Blockage {
@@ -287,7 +291,7 @@ impl Cone {
 
     /// The way to the root blocker: the first unsettled object, nearest first and then in the stable order, that
     /// itself waits for nothing unsettled.
-    pub(crate) fn blockage(&self, resumed: &Object) -> Option<Blockage> {
+    pub(crate) fn blockage(&self, resumed: &Object, store: &Store, now: DateTime<Utc>) -> Option<Blockage> {
         let waits = |member: &Member| member.children.iter().any(|child| self.unsettled.contains(child));
         let mut troubled: Vec<(usize, &Reference, &Member)> = self
             .members
@@ -299,7 +303,9 @@ impl Cone {
         troubled.sort_by_key(|(depth, reference, member)| (is_unread(member), waits(member), *depth, *reference));
         let (_, at, member) = troubled.first()?;
         let trouble = member.troubles.first()?.clone();
-        Some(Blockage { way: self.way(at, resumed), at: (*at).clone(), trouble })
+        let generator = store.object(at).filter(|object| object.reference.kind == Kind::ArtifactGenerator);
+        let stalled = generator.is_some_and(|generator| recovery::is_provably_stalled(generator, store, now));
+        Some(Blockage { way: self.way(at, resumed), at: (*at).clone(), trouble, stalled })
     }
 
     fn way(&self, at: &Reference, resumed: &Object) -> Vec<(Reference, Reason)> {

@@ -195,9 +195,10 @@ impl<'a> Gate<'a> {
             false => mark::put_right(self.settings.role, who, old.as_ref(), &new, request.object, self.now),
         };
         let subject = Subject::new(new, old, marks, audit);
-        if subject.up && subject.has_expressions() {
+        if subject.up && subject.expression_targets().next().is_some() {
             // Nested too deep for a value: then the expression is not evaluated, and says so.
             self.whole = serde_json::from_slice(request.object).ok();
+            self.store.read_whole(subject.expression_targets());
         }
         self.judge_without_reads(&subject);
         self.subject = Some(subject);
@@ -253,32 +254,44 @@ impl<'a> Gate<'a> {
     fn owners(&mut self) -> Option<Step> {
         let subject = self.subject.as_ref()?;
         let walks = self.settings.role.refuses() && (!subject.added.is_empty() || !subject.new_owners.is_empty());
-        // Without any need of its own an object is on no loop, and without a name nobody can need it.
-        if walks && subject.has_needs() && subject.new.is_named() {
-            let reads = self.store.want(subject.new_owners.iter().map(|owner| (owner, false)));
-            if !reads.is_empty() {
-                return self.wait(Phase::Owners, reads);
-            }
+        if !walks {
+            self.phase = self.after_walk();
+            return None;
         }
-        self.phase = if walks { Phase::Walk(Walk::new(&subject.root())) } else { self.after_walk() };
+        let root = subject.root();
+        let beforehand = root.beforehand();
+        let reads = self.store.want(beforehand.iter().map(|reference| (reference, false)));
+        if !reads.is_empty() {
+            return self.wait(Phase::Owners, reads);
+        }
+        self.phase = Phase::Walk(Walk::new(&root, &self.store));
         None
     }
 
     fn walk(&mut self, mut walk: Walk) -> Option<Step> {
         let subject = self.subject.as_ref()?;
-        if let Some(reads) = walk.advance(&subject.root(), &mut self.store) {
+        let root = subject.root();
+        let (by_applier, dry_run) = (self.asker == Asker::Applier, self.request.dry_run);
+        let may_undo =
+            |member: &Object| by_applier && may_still_change(&subject.new.reference, &subject.owners, member, dry_run);
+        if let Some(reads) = walk.advance(&root, &mut self.store, &may_undo) {
             return self.wait(Phase::Walk(walk), reads);
         }
         let outcome = walk.outcome();
-        if let Some(links) = &outcome.found {
-            let may_undo = |reference: &Reference| {
-                self.store.object(reference).is_some_and(|member| {
-                    may_still_change(&subject.new.reference, &subject.owners, member, self.request.dry_run)
-                })
-            };
-            let members = links.iter().skip(1).map(|link| &link.from);
-            let undo = members.filter(|_| self.asker == Asker::Applier).find(|member| may_undo(member)).cloned();
-            let found = Finding::Cycle { links: links.clone(), undo: undo.clone() };
+        let earlier = walk.undoable();
+        if let Some(links) = outcome.found.as_ref().or(earlier) {
+            let mut members = links.iter().skip(1).map(|link| &link.from);
+            let undo = members.find(|member| self.store.object(member).is_some_and(may_undo)).cloned();
+            if undo.is_some() && earlier.is_none() {
+                // Another loop may be final.
+                self.phase = Phase::Walk(Walk::for_final(&root, &self.store, links.clone()));
+                return None;
+            }
+            let mut links = links.clone();
+            if self.request.is_audit() {
+                links.iter_mut().for_each(|link| link.added = false);
+            }
+            let found = Finding::Cycle { links, undo: undo.clone() };
             if undo.is_some() { self.findings.warnings.push(found) } else { self.findings.refusals.push(found) }
         } else if let Some((at, why)) = &outcome.unread {
             let judging = Judging::Cycle;
@@ -294,8 +307,8 @@ impl<'a> Gate<'a> {
         // A hint about another namespace would tell what stands there.
         let home = |need: &&Need| need.target.namespace == subject.new.reference.namespace;
         let missing = |need: &&Need| matches!(self.store.get(&need.target), Some(Known::Absent));
-        let named = subject.added.iter().filter(missing).filter(home).map(|need| &need.target);
-        named.filter_map(other_kind).take(PROBES).collect()
+        let named = subject.dependencies().filter(missing).filter(home).map(|need| &need.target);
+        named.collect::<BTreeSet<_>>().into_iter().filter_map(other_kind).take(PROBES).collect()
     }
 
     fn probe(&mut self, probes: Vec<(Reference, Reference)>) -> Option<Step> {
@@ -306,7 +319,7 @@ impl<'a> Gate<'a> {
         let subject = self.subject.as_ref()?;
         let mut found = Vec::new();
         let mut named = BTreeSet::from([&subject.new.reference]);
-        for need in subject.added.iter().filter(|_| !self.request.is_audit()) {
+        for need in subject.dependencies().filter(|_| !self.request.is_audit()) {
             if !named.insert(&need.target) {
                 continue;
             }
@@ -320,6 +333,15 @@ impl<'a> Gate<'a> {
                 _ => None,
             });
         }
+        // Where no loop can lead on, all that was asked for is whether it exists.
+        let unread = subject.dependencies().filter(|need| !need.may_lead_on()).find_map(|need| {
+            match self.store.get(&need.target) {
+                Some(Known::Unread(why)) => Some((need.target.clone(), why.clone())),
+                _ => None,
+            }
+        });
+        let judging = Judging::Dependency;
+        self.findings.warnings.extend(unread.map(|(at, why)| Finding::NotJudged { judging, at, why }));
         self.dependency_findings(found);
         self.phase = self.after_walk();
         None
@@ -354,7 +376,7 @@ impl<'a> Gate<'a> {
             self.phase = Phase::Reached(cone, reached);
             return None;
         }
-        let blockage = cone.blockage(&subject.new);
+        let blockage = cone.blockage(&subject.new, &self.store, self.now);
         match (self.asker, blockage) {
             // What the companion could not have known is no fault of its own.
             (Asker::Companion, Some(blockage)) if blockage.is_unread() => {}
@@ -376,7 +398,7 @@ impl<'a> Gate<'a> {
         let premature = |blockage: Blockage| (Cause::Premature, Finding::Premature(blockage));
         self.findings.hold = match reached.unreached() {
             Some(unreached) => Some((Cause::NotReached, Finding::NotReached(unreached.clone()))),
-            None => cone.blockage(&subject.new).map(premature),
+            None => cone.blockage(&subject.new, &self.store, self.now).map(premature),
         };
         self.phase = self.after_cone();
         None

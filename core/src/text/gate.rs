@@ -3,7 +3,8 @@
 use super::clean;
 use crate::expression::Failure;
 use crate::gate::{Blockage, Finding, Judging, Link, MarkNote, Names, Trouble, Unheld, Unread};
-use crate::object::Reference;
+use crate::need::Reason;
+use crate::object::{Kind, Reference};
 use std::fmt::Write;
 
 /// Longer warnings may be cut by the API server's clients; Kubernetes asks for at most 120 characters.
@@ -11,6 +12,9 @@ const WARNING: usize = 119;
 
 /// How many steps of a path are shown before the middle is left out.
 const STEPS: usize = 40;
+
+/// What is added where the blocker is a stalled generator.
+const STALLED: &str = " (stalled: its work is done, but its controller will not say so)";
 
 /// What stands in place of an object that may not be named.
 const HIDDEN: &str = "an object in another namespace";
@@ -24,6 +28,12 @@ pub fn warning(text: &str) -> String {
     let mut cut: String = text.chars().take(WARNING - 1).collect();
     cut.push('…');
     cut
+}
+
+/// What is said in place of further findings.
+#[must_use]
+pub fn more(count: usize) -> String {
+    format!("and {count} more")
 }
 
 /// What is said below a refusal whose bypass was not granted.
@@ -42,6 +52,10 @@ impl Finding {
     pub fn message(&self, own: &Reference, names: &Names) -> String {
         match self {
             Self::Cycle { links, .. } => format!("{}\n{}", self.line(own, names), cycle_path(own, links, names)),
+            Self::SelfNeed(reason) => {
+                let link = Link { from: own.clone(), reason: *reason, added: false };
+                format!("{}\n{}", self.line(own, names), cycle_path(own, &[link], names))
+            }
             Self::Premature(blockage) => {
                 let line = self.line(own, names);
                 format!("{line}\n{}{}", way(blockage, own, names), advice(blockage))
@@ -77,11 +91,16 @@ impl Finding {
             Self::Missing { target, reason, kind: true } => {
                 format!("{own} names {} in {reason}, but the cluster has no {}", named(target, names), target.kind)
             }
-            Self::WrongKind { target, reason, found } => format!(
-                "no {} of the name that {own} gives in {reason}; there is {}, which {reason} cannot name",
-                target.kind,
-                named(found, names)
-            ),
+            Self::WrongKind { target, reason, found } => {
+                let cannot = match reason {
+                    Reason::DependsOn(_) => own.kind != Kind::ResourceSet,
+                    Reason::Include(_) => true,
+                    _ => false,
+                };
+                let cannot = if cannot { format!(", which {reason} cannot name") } else { String::new() };
+                let found = named(found, names);
+                format!("no {} of the name that {own} gives in {reason}; there is {found}{cannot}", target.kind)
+            }
             Self::Duplicate { target, first, again } => {
                 format!("{own} names {} twice: {first} and {again}", named(target, names))
             }
@@ -220,7 +239,8 @@ fn premature(blockage: &Blockage, own: &Reference, names: &Names) -> String {
         return format!("unsuspend of {own} not judged: {what}");
     }
     let at = object_or_hidden(&blockage.at, names);
-    format!("premature unsuspend: {own} waits for {at}: {what}")
+    let stalled = if blockage.stalled { STALLED } else { "" };
+    format!("premature unsuspend: {own} waits for {at}: {what}{stalled}")
 }
 
 /// A predicate as it stands after a name and a colon.

@@ -4,7 +4,7 @@ use super::{Fetched, Read};
 use crate::object::{Object, Reference, Unreadable};
 use crate::settled::Snapshot;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why an object could not be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,21 +38,29 @@ pub(crate) enum Known {
 #[derive(Debug)]
 pub(crate) struct Store {
     known: BTreeMap<Reference, Known>,
+    /// What an expression will want with all its fields, whoever reads it first.
+    whole: BTreeSet<Reference>,
     reads: usize,
     limit: usize,
 }
 
 impl Store {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { known: BTreeMap::new(), reads: 0, limit }
+        Self { known: BTreeMap::new(), whole: BTreeSet::new(), reads: 0, limit }
+    }
+
+    /// These are to be read whole.
+    pub(crate) fn read_whole(&mut self, references: impl Iterator<Item = Reference>) {
+        self.whole.extend(references);
     }
 
     /// The reads that are still needed to know all of `wanted`, in their order. What cannot be asked for (a name or
     /// namespace is left out) is known to be absent; what the budget does not allow is known to be unread.
     pub(crate) fn want<'r>(&mut self, wanted: impl Iterator<Item = (&'r Reference, bool)>) -> Vec<Read> {
-        let mut reads = Vec::new();
+        let mut reads: Vec<Read> = Vec::new();
+        let mut asked = BTreeSet::new();
         for (reference, whole) in wanted {
-            if self.known.contains_key(reference) {
+            if self.known.contains_key(reference) || !asked.insert(reference) {
                 continue;
             }
             let known =
@@ -62,6 +70,7 @@ impl Store {
                     Known::Unread(Unread::OutOfBudget)
                 } else {
                     self.reads += 1;
+                    let whole = whole || self.whole.contains(reference);
                     reads.push(Read { reference: reference.clone(), whole });
                     continue;
                 };

@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::mark::MarkOutcome;
 use super::walk::Root;
-use crate::need::{Demand, Need, Needs, Reason, Unjudged};
+use crate::need::{Demand, Direction, Need, Needs, Reason, Unjudged};
 use crate::object::{Kind, Object, Owners, Reference};
 use std::collections::BTreeSet;
 
@@ -37,15 +37,20 @@ impl Subject {
         let before = old.as_ref().map(Object::needs).unwrap_or_default();
         let needs = new.needs();
         let edge = |need: &Need| need.demand != Demand::Exists;
-        let targets = |edges: bool| -> BTreeSet<&Reference> {
-            before.judged.iter().filter(|need| !edges || edge(need)).map(|need| &need.target).collect()
+        // What a PackageSource lists for one variant is new to another.
+        let variant = |object: &Object, need: &Need| object.variant_of(need.reason).map(<Box<str>>::from);
+        let targets = |edges: bool| -> BTreeSet<(Option<Box<str>>, &Reference)> {
+            let before = old.iter().flat_map(|old| before.judged.iter().map(move |need| (old, need)));
+            let kept = before.filter(|(_, need)| !edges || edge(need));
+            kept.map(|(old, need)| (variant(old, need), &need.target)).collect()
         };
         let (known, waited) = (targets(false), targets(true));
         let relay = relay_changed(&new, old.as_ref());
         // A need that asked for existence only and now waits is a new one.
         let is_new = |need: &Need| {
-            !known.contains(&need.target)
-                || (edge(need) && !waited.contains(&need.target))
+            let target = (variant(&new, need), &need.target);
+            !known.contains(&target)
+                || (edge(need) && !waited.contains(&target))
                 || (relay && need.reason == Reason::SameName)
         };
         let (added, kept) = needs.judged.iter().cloned().partition(is_new);
@@ -55,7 +60,9 @@ impl Subject {
         let fresh = owners.0.iter().filter(|owner| !former.0.contains(owner) && owner.0 != new.reference);
         let new_owners = fresh.map(|owner| owner.0.clone()).collect();
         let up = old.as_ref().is_some_and(Object::is_suspended) && !new.is_suspended();
-        let unjudged = needs.unjudged.iter().filter(|other| !is_known(&before, other)).cloned().collect();
+        let mut names: BTreeSet<_> = before.unjudged.iter().map(|other| (&other.kind, &other.name)).collect();
+        let unjudged =
+            needs.unjudged.iter().filter(|other| names.insert((&other.kind, &other.name))).cloned().collect();
         let mut named: BTreeSet<Reference> = needs.judged.iter().map(|need| need.target.clone()).collect();
         named.extend(owners.0.iter().map(|owner| owner.0.clone()));
         named.extend(new.generated_chart());
@@ -66,6 +73,7 @@ impl Subject {
     pub(super) fn root(&self) -> Root<'_> {
         Root {
             object: &self.new,
+            old: self.old.as_ref(),
             added: &self.added,
             kept: &self.kept,
             owners: &self.owners,
@@ -73,8 +81,12 @@ impl Subject {
         }
     }
 
-    pub(super) fn has_needs(&self) -> bool {
-        !self.added.is_empty() || !self.kept.is_empty()
+    /// The new needs that are dependencies: what must be there before the object reconciles. What it applies itself, or
+    /// what is generated from it, is missing at first as a matter of course.
+    pub(super) fn dependencies(&self) -> impl Iterator<Item = &Need> {
+        let generated = self.new.reference.kind == Kind::PackageSource;
+        let inputs = self.added.iter().filter(|need| need.direction == Direction::Input);
+        inputs.filter(move |need| !(generated && need.reason == Reason::SameName))
     }
 
     pub(super) fn new_unjudged(&self) -> impl Iterator<Item = Finding> {
@@ -85,31 +97,26 @@ impl Subject {
         self.duplicates.clone()
     }
 
-    /// Whether an expression has to be evaluated to judge a resume.
-    pub(super) fn has_expressions(&self) -> bool {
-        self.added.iter().chain(&self.kept).any(|need| matches!(need.demand, Demand::Expression(_)))
+    /// What has to be read whole to judge a resume: each target of a need that an expression decides.
+    pub(super) fn expression_targets(&self) -> impl Iterator<Item = Reference> {
+        let needs = self.added.iter().chain(&self.kept);
+        needs.filter(|need| matches!(need.demand, Demand::Expression(_))).map(|need| need.target.clone())
     }
 }
 
-/// A Package that changes its variant, or what it ignores, changes what its PackageSource makes it wait for.
+/// A Package that changes its variant, or ignores less, may wait for more of what its PackageSource lists.
 fn relay_changed(new: &Object, old: Option<&Object>) -> bool {
-    new.reference.kind == Kind::Package
-        && old.is_some_and(|old| {
-            old.spec.variant != new.spec.variant || old.spec.ignore_dependencies != new.spec.ignore_dependencies
-        })
-}
-
-fn is_known(before: &Needs, unjudged: &Unjudged) -> bool {
-    before.unjudged.iter().any(|other| other.kind == unjudged.kind && other.name == unjudged.name)
+    let Some(old) = old.filter(|_| new.reference.kind == Kind::Package) else { return false };
+    let ignored = new.spec.ignore_dependencies.as_deref().unwrap_or_default();
+    let mut before = old.spec.ignore_dependencies.iter().flatten();
+    new.variant() != old.variant() || before.any(|name| !ignored.contains(name))
 }
 
 /// Entries of `dependsOn` that say the same twice, and did not before. Two entries with different expressions are no
 /// duplicates: the controller evaluates both.
 fn duplicates(needs: &Needs, before: &Needs) -> Vec<Finding> {
-    let (new, old) = (repeated(needs), repeated(before));
-    let fresh = new
-        .into_iter()
-        .filter(|(need, _)| !old.iter().any(|(other, _)| other.target == need.target && other.demand == need.demand));
+    let old: BTreeSet<_> = repeated(before).into_iter().map(|(need, _)| (&need.target, &need.demand)).collect();
+    let fresh = repeated(needs).into_iter().filter(|(need, _)| !old.contains(&(&need.target, &need.demand)));
     fresh.map(|(need, again)| Finding::Duplicate { target: need.target.clone(), first: need.reason, again }).collect()
 }
 
@@ -117,14 +124,12 @@ fn repeated(needs: &Needs) -> Vec<(&Need, Reason)> {
     let mut entries: Vec<&Need> =
         needs.judged.iter().filter(|need| matches!(need.reason, Reason::DependsOn(_))).collect();
     entries.sort_by(|a, b| (&a.target, &a.demand, a.reason).cmp(&(&b.target, &b.demand, b.reason)));
-    let mut found: Vec<(&Need, Reason)> = Vec::new();
-    for pair in entries.windows(2) {
-        let [first, again] = pair else { continue };
-        let same = first.target == again.target && first.demand == again.demand;
-        let known = found.iter().any(|(need, _)| need.target == first.target && need.demand == first.demand);
-        if same && !known {
-            found.push((first, again.reason));
-        }
-    }
-    found
+    let same = |a: &Need, b: &Need| a.target == b.target && a.demand == b.demand;
+    entries
+        .chunk_by(|a, b| same(a, b))
+        .filter_map(|group| match group {
+            [first, again, ..] => Some((*first, again.reason)),
+            _ => None,
+        })
+        .collect()
 }

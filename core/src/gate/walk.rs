@@ -34,6 +34,8 @@ pub(crate) struct Outcome {
 /// The object under review, as the walk sees it.
 pub(crate) struct Root<'a> {
     pub(crate) object: &'a Object,
+    /// As it is stored.
+    pub(crate) old: Option<&'a Object>,
     /// The needs that the request adds.
     pub(crate) added: &'a [Need],
     /// The needs that were there before.
@@ -51,6 +53,23 @@ struct Visit {
     reason: Reason,
     /// Whether the path began with a need that the request adds.
     added: bool,
+    /// Whether a loop may lead on from here.
+    follow: bool,
+}
+
+/// A need as an edge of the graph.
+struct Edge {
+    target: Reference,
+    reason: Reason,
+    /// The labels of the object under review make it, and nothing else does.
+    labelled: bool,
+}
+
+/// What is visited once: an object, and whether it was reached as the PackageSource of a Package, whose needs it lists.
+type Key = (Reference, bool);
+
+fn key(from: &Reference, target: &Reference) -> Key {
+    (target.clone(), from.kind == Kind::Package && target.kind == Kind::PackageSource)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,46 +81,75 @@ enum Pass {
 
 pub(crate) struct Walk {
     visits: Vec<Visit>,
-    seen: BTreeSet<Reference>,
+    seen: BTreeSet<Key>,
     level: Vec<usize>,
     pass: Pass,
     outcome: Outcome,
+    /// The loop of an earlier walk that may still be undone: now only one that cannot is looked for.
+    undoable: Option<Loop>,
 }
 
 impl Walk {
-    pub(crate) fn new(root: &Root<'_>) -> Self {
+    /// Starts with what [`Root::beforehand`] asks for in the store.
+    pub(crate) fn new(root: &Root<'_>, store: &Store) -> Self {
+        let own = &root.object.reference;
         let mut walk = Self {
             visits: Vec::new(),
-            seen: BTreeSet::from([root.object.reference.clone()]),
+            seen: BTreeSet::from([(own.clone(), false), (own.clone(), true)]),
             level: Vec::new(),
             pass: Pass::Added,
             outcome: Outcome::default(),
+            undoable: None,
         };
-        walk.enter(root.added, true);
+        let unread = root.beforehand().into_iter().find_map(|reference| match store.get(&reference) {
+            Some(Known::Unread(why)) => Some((reference, why.clone())),
+            _ => None,
+        });
+        walk.outcome.unread = unread;
+        walk.enter(root, root.added, true, store);
         walk
     }
 
-    fn enter(&mut self, needs: &[Need], added: bool) {
-        let mut sorted: Vec<&Need> = needs.iter().filter(|need| need.demand != Demand::Exists).collect();
+    /// The search for a loop that does not lead through an object that the same apply may still change.
+    pub(crate) fn for_final(root: &Root<'_>, store: &Store, undoable: Loop) -> Self {
+        Self { undoable: Some(undoable), ..Self::new(root, store) }
+    }
+
+    /// Needs that a loop cannot lead through are looked at too where they are new, to tell whether the target exists.
+    fn enter(&mut self, root: &Root<'_>, needs: &[Need], added: bool, store: &Store) {
+        let own = &root.object.reference;
+        let package = store.object(&package_of(own));
+        let is_edge = |need: &&Need| need.demand != Demand::Exists;
+        let waited: BTreeSet<&Reference> = needs.iter().filter(is_edge).map(|need| &need.target).collect();
+        let mut sorted: Vec<&Need> = needs.iter().filter(|need| relays(root.object, need.reason, package)).collect();
+        sorted.retain(|need| is_edge(need) || !waited.contains(&need.target));
         sorted.sort();
         for need in sorted {
-            if self.seen.insert(need.target.clone()) {
+            let follow = need.may_lead_on() && root.object.is_named();
+            if (added || follow) && self.seen.insert(key(own, &need.target)) {
                 self.level.push(self.visits.len());
                 let (reference, reason) = (need.target.clone(), need.reason);
-                self.visits.push(Visit { reference, parent: None, reason, added });
+                self.visits.push(Visit { reference, parent: None, reason, added, follow });
             }
         }
     }
 
     /// Goes on as far as the store allows; the reads that are wanted next, or `None` when the walk is over.
-    pub(crate) fn advance(&mut self, root: &Root<'_>, store: &mut Store) -> Option<Vec<Read>> {
+    ///
+    /// `may_undo` tells of a member of a loop whether the same apply may still change it.
+    pub(crate) fn advance(
+        &mut self,
+        root: &Root<'_>,
+        store: &mut Store,
+        may_undo: &dyn Fn(&Object) -> bool,
+    ) -> Option<Vec<Read>> {
         loop {
             if self.level.is_empty() {
                 match self.pass {
                     // A new owner that waits closes a loop with any need of the object, not only with new ones.
                     Pass::Added if new_waiting_owner(root, store) => {
                         self.pass = Pass::Kept;
-                        self.enter(root.kept, false);
+                        self.enter(root, root.kept, false, store);
                         continue;
                     }
                     _ => {
@@ -115,7 +163,7 @@ impl Walk {
             if !reads.is_empty() {
                 return Some(reads);
             }
-            self.expand(root, store);
+            self.expand(root, store, may_undo);
             if self.outcome.found.is_some() {
                 self.level.clear();
                 self.pass = Pass::Over;
@@ -124,10 +172,10 @@ impl Walk {
         }
     }
 
-    fn expand(&mut self, root: &Root<'_>, store: &Store) {
-        let mut next: BTreeMap<Reference, (usize, Reason)> = BTreeMap::new();
+    fn expand(&mut self, root: &Root<'_>, store: &Store, may_undo: &dyn Fn(&Object) -> bool) {
+        let mut next: BTreeMap<Key, (usize, Reason)> = BTreeMap::new();
         for index in std::mem::take(&mut self.level) {
-            let Some(visit) = self.visits.get(index) else { continue };
+            let Some(visit) = self.visits.get(index).filter(|visit| visit.follow) else { continue };
             let object = match store.get(&visit.reference) {
                 Some(Known::Found(object, _)) => object,
                 Some(Known::Unread(why)) => {
@@ -136,51 +184,62 @@ impl Walk {
                 }
                 _ => continue,
             };
-            for (target, reason) in self.edges(object, visit, root, store) {
-                if target == root.object.reference {
-                    if self.closes(object, visit, reason, root) {
-                        self.outcome.found = Some(self.path(index, reason, root));
+            if self.undoable.is_some() && may_undo(object) {
+                continue;
+            }
+            for edge in self.edges(object, visit, root, store) {
+                let key = key(&object.reference, &edge.target);
+                if edge.target == root.object.reference {
+                    if self.closes(object, visit, &edge, root) {
+                        self.outcome.found = Some(self.path(index, edge.reason, root));
                         return;
                     }
-                } else if !is_leaf(target.kind) && !self.seen.contains(&target) {
-                    next.entry(target).or_insert((index, reason));
+                } else if !is_leaf(edge.target.kind) && !self.seen.contains(&key) {
+                    next.entry(key).or_insert((index, edge.reason));
                 }
             }
         }
-        for (reference, (parent, reason)) in next {
-            self.seen.insert(reference.clone());
+        for (key, (parent, reason)) in next {
+            let reference = key.0.clone();
+            self.seen.insert(key);
             self.level.push(self.visits.len());
             let added = self.visits.get(parent).is_some_and(|visit| visit.added);
-            self.visits.push(Visit { reference, parent: Some(parent), reason, added });
+            self.visits.push(Visit { reference, parent: Some(parent), reason, added, follow: true });
         }
     }
 
     /// What `object` needs, in the stable order, its wait for the object under review included.
-    fn edges(&self, object: &Object, visit: &Visit, root: &Root<'_>, store: &Store) -> Vec<(Reference, Reason)> {
-        let arrived = visit
-            .parent
-            .and_then(|parent| self.visits.get(parent))
-            .map_or(Some(root.object), |parent| store.object(&parent.reference));
+    fn edges(&self, object: &Object, visit: &Visit, root: &Root<'_>, store: &Store) -> Vec<Edge> {
+        let parent = visit.parent.and_then(|parent| self.visits.get(parent));
+        let arrived = parent.map_or(Some(root.object), |parent| store.object(&parent.reference));
         let mut needs = object.needs().judged;
         needs.retain(|need| need.demand != Demand::Exists && relays(object, need.reason, arrived));
+        if let (None, true, Some(old)) = (parent, visit.added, root.old) {
+            // A Package that changes its variant adds what the new one lists and the old one did not.
+            let before = object.needs().judged.into_iter().filter(|need| matches!(need.reason, Reason::Variant(..)));
+            let before: BTreeSet<Reference> =
+                before.filter(|need| relays(object, need.reason, Some(old))).map(|need| need.target).collect();
+            needs.retain(|need| !matches!(need.reason, Reason::Variant(..)) || !before.contains(&need.target));
+        }
         needs.sort();
-        let mut edges: Vec<_> = needs.into_iter().map(|need| (need.target, need.reason)).collect();
-        if let Some(reason) = waits_for_root(object, root) {
-            edges.push((root.object.reference.clone(), reason));
+        let edge = |need: Need| Edge { target: need.target, reason: need.reason, labelled: false };
+        let mut edges: Vec<Edge> = needs.into_iter().map(edge).collect();
+        let own = &root.object.reference;
+        // A need that is written down is there whatever the labels say.
+        if let Some(reason) = waits_for_root(object, root).filter(|_| edges.iter().all(|edge| edge.target != *own)) {
+            edges.push(Edge { target: own.clone(), reason, labelled: true });
         }
         edges
     }
 
     /// Whether the need of `object` for the object under review closes a loop that this request makes.
-    fn closes(&self, object: &Object, visit: &Visit, reason: Reason, root: &Root<'_>) -> bool {
+    fn closes(&self, object: &Object, visit: &Visit, edge: &Edge, root: &Root<'_>) -> bool {
         // A Package reaches the packages of its own variant only.
         let first = self.first(visit);
         if !relays(root.object, first, Some(object)) {
             return false;
         }
-        let by_new_owner =
-            root.new_owners.contains(&object.reference) && matches!(reason, Reason::Wait | Reason::WaitStrategy);
-        visit.added || by_new_owner
+        visit.added || (edge.labelled && root.new_owners.contains(&object.reference))
     }
 
     fn first(&self, visit: &Visit) -> Reason {
@@ -208,10 +267,39 @@ impl Walk {
     pub(crate) fn outcome(&self) -> &Outcome {
         &self.outcome
     }
+
+    /// The loop that an earlier walk found, and that may still be undone.
+    pub(crate) fn undoable(&self) -> Option<&Loop> {
+        self.undoable.as_ref()
+    }
+}
+
+impl Root<'_> {
+    /// What has to be read before the walk, in the order in which it is to be read.
+    pub(crate) fn beforehand(&self) -> Vec<Reference> {
+        let own = &self.object.reference;
+        // What a PackageSource lists are needs of the Package of its name, if there is one.
+        let lists = self.added.iter().any(|need| matches!(need.reason, Reason::Variant(..)));
+        let package = lists.then(|| package_of(own));
+        // Where all needs are new, an owner that is on a loop is met on the way.
+        let owners = self.new_owners.iter().filter(|_| !self.kept.is_empty());
+        owners.cloned().chain(package).filter(|_| self.object.is_named()).collect()
+    }
+}
+
+fn package_of(source: &Reference) -> Reference {
+    Reference::new(Kind::Package, "", &source.name)
 }
 
 fn last_added(visits: &[Visit], index: usize) -> bool {
     visits.get(index).is_some_and(|visit| visit.added)
+}
+
+impl Need {
+    /// Whether a loop may lead through this need.
+    pub(super) fn may_lead_on(&self) -> bool {
+        self.demand != Demand::Exists && !is_leaf(self.target.kind)
+    }
 }
 
 /// These kinds need nothing: a loop cannot lead through them, so they are not read further up.
@@ -234,9 +322,9 @@ fn new_waiting_owner(root: &Root<'_>, store: &Store) -> bool {
 pub(crate) fn relays(object: &Object, reason: Reason, arrived: Option<&Object>) -> bool {
     let Reason::Variant(v, i) = reason else { return true };
     let Some(package) = arrived.filter(|package| package.reference.kind == Kind::Package) else { return false };
-    let Some(variant) = object.spec.variants.as_ref().and_then(|variants| variants.get(v)) else { return false };
-    let used = package.spec.variant.as_deref().filter(|name| !name.is_empty()).unwrap_or("default");
-    let name = variant.depends_on.as_ref().and_then(|names| names.get(i));
+    let variants = object.spec.variants.as_ref();
+    let name = variants.and_then(|variants| variants.get(v)?.depends_on.as_ref()?.get(i));
     let ignored = package.spec.ignore_dependencies.as_ref();
-    variant.name.as_deref() == Some(used) && !ignored.zip(name).is_some_and(|(ignored, name)| ignored.contains(name))
+    object.variant_of(reason) == Some(package.variant())
+        && !ignored.zip(name).is_some_and(|(ignored, name)| ignored.contains(name))
 }

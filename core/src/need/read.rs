@@ -66,6 +66,19 @@ impl Object {
         Some(Reference::new(Kind::HelmChart, namespace.unwrap_or(&own.namespace), &name))
     }
 
+    /// The variant of its PackageSource that a Package uses (cozystack `package_reconciler.go`).
+    #[must_use]
+    pub fn variant(&self) -> &str {
+        filled(self.spec.variant.as_deref()).unwrap_or("default")
+    }
+
+    /// The variant of a PackageSource that lists this need, if one does.
+    #[must_use]
+    pub fn variant_of(&self, reason: Reason) -> Option<&str> {
+        let Reason::Variant(v, _) = reason else { return None };
+        self.spec.variants.as_ref()?.get(v)?.name.as_deref()
+    }
+
     /// `spec.chart.spec` of a HelmRelease without `chartRef`.
     #[must_use]
     pub fn chart_template(&self) -> Option<&crate::object::ChartTemplate<Box<str>>> {

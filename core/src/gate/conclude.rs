@@ -22,6 +22,14 @@ pub(super) struct Findings {
     pub(super) names: Option<Names>,
 }
 
+/// How many findings are told. An object may give thousands of reasons for them.
+const TOLD: usize = 10;
+
+fn bounded(texts: impl ExactSizeIterator<Item = String>) -> Vec<String> {
+    let more = texts.len().saturating_sub(TOLD);
+    texts.take(TOLD).chain((more > 0).then(|| crate::text::more(more))).collect()
+}
+
 impl Gate<'_> {
     /// The object under review, as far as it is known.
     pub(super) fn own(&self) -> Reference {
@@ -64,7 +72,8 @@ impl Gate<'_> {
         let refused = !found.refusals.is_empty() && !found.bypassed && self.settings.enforce;
         let mut verdict = Verdict { audit: self.audit(&own), ..Verdict::default() };
         if refused {
-            let mut message: Vec<String> = found.refusals.iter().map(|finding| finding.message(&own, &names)).collect();
+            let messages = found.refusals.iter().map(|finding| finding.message(&own, &names));
+            let mut message = bounded(messages);
             if found.bypass_denied {
                 message.push(crate::text::bypass_denied(self.request.user, self.request.namespace));
             }
@@ -73,15 +82,17 @@ impl Gate<'_> {
         let mut warnings: Vec<String> = Vec::new();
         if !refused {
             let before = if found.bypassed { "bypassed: " } else { "would be refused: " };
-            warnings.extend(found.refusals.iter().map(|finding| format!("{before}{}", finding.line(&own, &names))));
+            let lines = found.refusals.iter().map(|finding| format!("{before}{}", finding.line(&own, &names)));
+            warnings.extend(bounded(lines));
             let would = if self.settings.enforce { "" } else { "would be " };
             let hold = found.hold.as_ref();
             warnings.extend(hold.map(|(_, finding)| format!("{would}{}", finding.held(&own, &names))));
         }
-        for finding in &found.warnings {
+        let lines = found.warnings.iter().map(|finding| {
             let would = if !self.settings.enforce && matches!(finding, Finding::Mark(_)) { "would say: " } else { "" };
-            warnings.push(format!("{would}{}", finding.line(&own, &names)));
-        }
+            format!("{would}{}", finding.line(&own, &names))
+        });
+        warnings.extend(bounded(lines));
         verdict.warnings = warnings.iter().map(|text| warning(text)).collect();
         if !refused && self.settings.enforce {
             verdict.mutation = self.mutation();

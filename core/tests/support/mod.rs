@@ -1,6 +1,8 @@
 //! A world in memory that answers the gate, and counts what it is asked.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub mod shape;
+
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use sluicegate_core::gate::{Answer, Fetched, Gate, Operation, Question, Request, Settings, Step, Verdict};
@@ -15,6 +17,10 @@ pub struct World {
     pub forbidden: BTreeSet<Kind>,
     pub failing: BTreeMap<Reference, Fetched>,
     pub lease: Option<Value>,
+    /// What the read of a Lease gives instead, where it is not simply there or absent.
+    pub lease_fails: Option<Fetched>,
+    /// When it is asked, if not at [`now`].
+    pub time: Option<DateTime<Utc>>,
     pub allowed: Vec<Question>,
     pub settings: Settings,
 }
@@ -24,6 +30,8 @@ pub struct World {
 pub struct Judged {
     pub verdict: Verdict,
     pub reads: Vec<String>,
+    /// Those of the reads that asked for the whole object.
+    pub whole: Vec<String>,
     pub leases: Vec<String>,
     pub questions: Vec<Question>,
 }
@@ -37,8 +45,11 @@ pub struct By {
 }
 
 pub const PERSON: By = By { user: "alice", manager: "kubectl-edit", dry_run: false };
-pub const FLUX: By =
-    By { user: "system:serviceaccount:flux-system:kustomize-controller", manager: "kustomize-controller", dry_run: false };
+pub const FLUX: By = By {
+    user: "system:serviceaccount:flux-system:kustomize-controller",
+    manager: "kustomize-controller",
+    dry_run: false,
+};
 pub const COMPANION: By =
     By { user: "system:serviceaccount:sluicegate-system:sluicegate", manager: "sluicegate", dry_run: false };
 pub const AUDIT: By = By { user: "", manager: "", dry_run: false };
@@ -85,18 +96,26 @@ impl World {
             object: &object,
             old: old.as_deref(),
         };
-        let mut gate = Gate::new(request, &self.settings, now());
-        let mut judged = Judged { verdict: Verdict::default(), reads: vec![], leases: vec![], questions: vec![] };
+        self.run(request)
+    }
+
+    /// Judges a request as it comes over the wire.
+    pub fn run(&self, request: Request<'_>) -> Judged {
+        let mut gate = Gate::new(request, &self.settings, self.time.unwrap_or_else(now));
+        let mut judged =
+            Judged { verdict: Verdict::default(), reads: vec![], whole: vec![], leases: vec![], questions: vec![] };
         loop {
             let answer = match gate.step() {
                 Step::Read(reads) => {
                     judged.reads.extend(reads.iter().map(|read| read.reference.to_string()));
+                    let whole = reads.iter().filter(|read| read.whole);
+                    judged.whole.extend(whole.map(|read| read.reference.to_string()));
                     Answer::Fetched(reads.iter().map(|read| self.fetch(&read.reference)).collect())
                 }
                 Step::Lease { namespace, name } => {
                     judged.leases.push(format!("{namespace}/{name}"));
                     let lease = self.lease.as_ref().map_or(Fetched::Absent, |l| Fetched::Found(l.to_string().into()));
-                    Answer::Fetched(vec![lease])
+                    Answer::Fetched(vec![self.lease_fails.clone().unwrap_or(lease)])
                 }
                 Step::Ask(questions) => {
                     let answers = questions.iter().map(|question| self.allowed.contains(question)).collect();
@@ -107,6 +126,7 @@ impl World {
                     judged.verdict = *verdict;
                     let unique: BTreeSet<_> = judged.reads.iter().collect();
                     assert_eq!(unique.len(), judged.reads.len(), "each object is read once: {:?}", judged.reads);
+                    shape::is_fit_to_print(&judged.verdict);
                     return judged;
                 }
             };

@@ -67,12 +67,13 @@ struct Member {
     /// What this member waits for, as far as it was followed.
     children: Vec<Reference>,
     troubles: Vec<Trouble>,
-    judged: bool,
 }
 
 pub(crate) struct Cone {
     members: BTreeMap<Reference, Member>,
     pending: Vec<Reference>,
+    /// Members that are known and have not been judged.
+    unjudged: BTreeSet<Reference>,
     /// `dependsOn` of the object under review by target, where an expression decides or existence is enough.
     demands: BTreeMap<Reference, Vec<(Reason, Demand)>>,
     /// Who waits for whom by a source: unsettledness goes up along these.
@@ -94,6 +95,7 @@ impl Cone {
         let mut cone = Self {
             members: BTreeMap::new(),
             pending: Vec::new(),
+            unjudged: BTreeSet::new(),
             demands: BTreeMap::new(),
             consumers: BTreeMap::new(),
             unsettled: BTreeSet::new(),
@@ -117,7 +119,8 @@ impl Cone {
         if !self.members.contains_key(&target) {
             self.pending.push(target.clone());
             let parent = parent.cloned();
-            let member = Member { depth, parent, reason, children: Vec::new(), troubles: Vec::new(), judged: false };
+            let member = Member { depth, parent, reason, children: Vec::new(), troubles: Vec::new() };
+            self.unjudged.insert(target.clone());
             self.members.insert(target, member);
         }
     }
@@ -152,15 +155,23 @@ impl Cone {
         demands.is_some_and(|demands| demands.iter().any(|(_, demand)| matches!(demand, Demand::Expression(_))))
     }
 
-    /// Whether only its existence, or only an expression, is asked of this input of the object under review.
+    /// Whether only its existence, or only an expression, is asked of this input of the object under review, and
+    /// nothing else in the cone consumes it.
     fn is_lenient(&self, reference: &Reference, additive: bool) -> bool {
-        self.demands.get(reference).is_some_and(|demands| {
+        let demanded = self.demands.get(reference).is_some_and(|demands| {
             demands.iter().all(|(_, demand)| match demand {
                 Demand::Settled => false,
                 Demand::Exists => true,
                 Demand::Expression(_) => !additive,
             })
-        })
+        });
+        demanded && !self.consumers.contains_key(reference)
+    }
+
+    /// The HelmRelease that generates this chart, where that is why it is in the cone.
+    fn release_of<'s>(&self, chart: &Reference, resumed: &Resumed<'s>, store: &'s Store) -> Option<&'s Object> {
+        let member = self.members.get(chart).filter(|member| member.reason == Reason::Chart)?;
+        member.parent.as_ref().map_or(Some(resumed.object), |parent| store.object(parent))
     }
 
     fn follow_sources(&mut self, reference: &Reference, resumed: &Resumed<'_>, store: &Store) {
@@ -169,8 +180,17 @@ impl Cone {
         if self.is_lenient(reference, resumed.additive) {
             return;
         }
+        // What the release will write may have another source.
+        if self.release_of(reference, resumed, store).is_some_and(|release| !settled::chart_follows(release, object)) {
+            return;
+        }
         for need in settled::inputs(object) {
             if need.target != resumed.object.reference {
+                if self.is_lenient(&need.target, resumed.additive) {
+                    // More is asked of it from now on, of its sources too.
+                    self.pending.push(need.target.clone());
+                    self.unjudged.insert(need.target.clone());
+                }
                 self.consumers.entry(need.target.clone()).or_default().push(reference.clone());
                 self.add(need.target, need.reason, Some(reference), depth + 1);
             }
@@ -196,18 +216,26 @@ impl Cone {
 
     /// Judges every member that has not been judged; those that are found unsettled, newly.
     fn judge(&mut self, resumed: &Resumed<'_>, store: &Store) -> Vec<Reference> {
-        let open: Vec<Reference> =
-            self.members.iter().filter(|(_, m)| !m.judged).map(|(reference, _)| reference.clone()).collect();
-        let expectations = self.expectations(resumed, store);
+        let open = std::mem::take(&mut self.unjudged);
         let mut found = Vec::new();
-        for reference in open {
-            let troubles = self.troubles(&reference, &expectations, resumed, store);
+        for reference in &open {
+            let troubles = self.troubles(reference, resumed, store);
             if !troubles.is_empty() {
                 found.push(reference.clone());
             }
-            if let Some(member) = self.members.get_mut(&reference) {
-                member.judged = true;
+            if let Some(member) = self.members.get_mut(reference) {
                 member.troubles = troubles;
+            }
+        }
+        for unmet in self.expectations(&open, resumed, store) {
+            for root in unmet.roots {
+                let actual = store.object(&root).and_then(Object::revision).map(Into::into);
+                let lenient = self.is_lenient(&root, resumed.additive);
+                let Some(member) = self.members.get_mut(&root).filter(|_| !lenient) else { continue };
+                if !member.troubles.iter().any(|trouble| matches!(trouble, Trouble::Unexpected { .. })) {
+                    member.troubles.push(Trouble::Unexpected { expected: unmet.expected.clone(), actual });
+                    found.push(root);
+                }
             }
         }
         // Up along the consumers, without recursion: chains are as long as users make them.
@@ -222,13 +250,7 @@ impl Cone {
         newly
     }
 
-    fn troubles(
-        &self,
-        reference: &Reference,
-        expectations: &[Unmet],
-        resumed: &Resumed<'_>,
-        store: &Store,
-    ) -> Vec<Trouble> {
+    fn troubles(&self, reference: &Reference, resumed: &Resumed<'_>, store: &Store) -> Vec<Trouble> {
         let Some(member) = self.members.get(reference) else { return Vec::new() };
         let object = match store.get(reference) {
             Some(Known::Found(object, _)) => object,
@@ -238,8 +260,8 @@ impl Cone {
             Some(Known::KindAbsent) => return vec![Trouble::KindMissing],
             _ => return vec![Trouble::Missing],
         };
-        if member.reason == Reason::Chart && !object.is_suspended() {
-            let release = member.parent.as_ref().map_or(Some(resumed.object), |parent| store.object(parent));
+        if !object.is_suspended() {
+            let release = self.release_of(reference, resumed, store);
             if release.is_some_and(|release| !settled::chart_follows(release, object)) {
                 return Vec::new();
             }
@@ -247,11 +269,6 @@ impl Cone {
         let mut troubles = self.expressions(reference, resumed, store);
         if !self.is_lenient(reference, resumed.additive) {
             troubles.extend(settled::blockers(object, store).into_iter().map(Trouble::Blocked));
-            let unmet = expectations.iter().find(|expectation| expectation.roots.contains(reference));
-            troubles.extend(unmet.map(|unmet| Trouble::Unexpected {
-                expected: unmet.expected.clone(),
-                actual: object.revision().map(Into::into),
-            }));
         }
         troubles
     }
@@ -282,9 +299,9 @@ impl Cone {
         troubles
     }
 
-    /// The expected revisions that no source shows, asked for by a member or by the object under review.
-    fn expectations(&self, resumed: &Resumed<'_>, store: &Store) -> Vec<Unmet> {
-        let members = self.members.keys().filter_map(|reference| store.object(reference));
+    /// The expected revisions that no source shows, asked for by one of these members or by the object under review.
+    fn expectations(&self, open: &BTreeSet<Reference>, resumed: &Resumed<'_>, store: &Store) -> Vec<Unmet> {
+        let members = open.iter().filter_map(|reference| store.object(reference));
         let members = members.filter_map(|member| settled::unmet_expectation(member, store, !member.is_suspended()));
         settled::unmet_expectation(resumed.object, store, false).into_iter().chain(members).collect()
     }

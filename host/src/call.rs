@@ -304,15 +304,28 @@ impl HostCall {
 /// As one line: what, of whom, how long, and what came of it.
 impl fmt::Display for HostCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.namespace, self.operation)?;
+        write!(f, "{}/{}", one_line(&self.namespace), one_line(&self.operation))?;
         let target = self.target();
         if !target.is_empty() {
-            write!(f, " {}", target.escape_debug())?;
+            write!(f, " {}", one_line(&target))?;
         }
         let micros = self.duration.as_micros();
         match &self.answer {
             Ok(bytes) => write!(f, ": {bytes} bytes in {micros} µs"),
-            Err(text) => write!(f, ": {} in {micros} µs", text.escape_debug()),
+            Err(text) => write!(f, ": {} in {micros} µs", one_line(text)),
         }
     }
+}
+
+/// The text with its control characters escaped: it comes from a guest.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
 }

@@ -85,6 +85,11 @@ impl Evaluation {
         self.calls.iter().filter(|call| call.request.is_some())
     }
 
+    /// The part of [`Evaluation::duration`] that host calls took; the rest is the guest's, and that of making it.
+    pub fn host_time(&self) -> Duration {
+        self.calls.iter().map(|call| call.duration).sum()
+    }
+
     /// What was read, in order, as `Kind/namespace/name`.
     pub fn read_targets(&self) -> Vec<String> {
         self.reads().map(HostCall::target).collect()
@@ -240,7 +245,7 @@ impl Host {
     }
 }
 
-/// One instance of a policy, with its memory.
+/// One instance of a policy, with its memory. Stays on the thread it was made on.
 pub struct Instance {
     host: Host,
     context: Arc<Context>,

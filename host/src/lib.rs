@@ -46,6 +46,8 @@
 //! * The guest's standard output and error are those of the process, and its panic text goes to the latter: the provider
 //!   offers no hook. The binary keeps its own standard output aside before the guest runs.
 //! * A host call that blocks is not interrupted; its time counts, and the deadline strikes when the guest goes on.
+//! * A guest that names memory it does not have makes the provider panic (wasmtime-provider 2.25.0, `callbacks.rs`). Nothing
+//!   compiled from safe Rust does.
 //! * All of it is synchronous. Inside an async runtime, call it from a thread that may block.
 
 mod call;

@@ -3,7 +3,7 @@
 use std::{error::Error, fs, io, path::Path, sync::Arc};
 
 use serde_json::Value;
-use sluicegate_host::{Host, HostCall, MemoryCluster, NoCluster, Policy, Recorder, Session};
+use sluicegate_host::{Evaluation, Host, HostCall, MemoryCluster, NoCluster, Policy, Recorder, Session};
 
 use crate::{cli, output::Results};
 
@@ -20,36 +20,39 @@ pub fn run(args: &cli::Run) -> Result<(), Box<dyn Error>> {
         .with_timeout((args.timeout > 0).then_some(args.timeout))
         .with_observer(move |call| report(call, trace, verbose));
 
-    let response = match (&args.cluster, &args.session) {
+    let evaluation = match (&args.cluster, &args.session) {
         (Some(folder), _) => {
             let recorder = Recorder::new(MemoryCluster::from_folder(folder)?);
-            let response = judge(&host.with_cluster(recorder.clone()), &request)?;
+            let evaluation = judge(&host.with_cluster(recorder.clone()), &request)?;
             if let Some(path) = &args.record {
                 recorder.write(path)?;
             }
-            response
+            evaluation
         }
         (None, Some(path)) => {
             let session = Arc::new(Session::load(path)?);
-            let response = judge(&host.with_cluster(Arc::clone(&session)), &request)?;
+            let evaluation = judge(&host.with_cluster(Arc::clone(&session)), &request)?;
             match session.leftovers().len() {
                 0 => {}
                 left => eprintln!("warning: {left} recorded exchanges have not been replayed"),
             }
-            response
+            evaluation
         }
         (None, None) => judge(&host, &request)?,
     };
-    results.print(&response)
+    if args.trace {
+        let (calls, micros) = (evaluation.calls.len(), evaluation.duration.as_micros());
+        eprintln!("{calls} host calls, {} of {micros} µs", evaluation.host_time().as_micros());
+    }
+    results.print(&serde_json::to_string(&evaluation.response)?)
 }
 
-/// The response in a line.
-fn judge(host: &Host, request: &Value) -> Result<String, Box<dyn Error>> {
+fn judge(host: &Host, request: &Value) -> Result<Evaluation, Box<dyn Error>> {
     let verdict = host.validate_settings()?;
     if !verdict.valid {
         return Err(format!("Provided settings are not valid: {}", verdict.message.unwrap_or_default()).into());
     }
-    Ok(serde_json::to_string(&host.validate(request)?.response)?)
+    Ok(host.validate(request)?)
 }
 
 fn settings(args: &cli::Run) -> Result<Value, Box<dyn Error>> {

@@ -40,7 +40,7 @@ pub enum FolderError {
     },
 }
 
-/// An entry of [`ABSENT`]. Without a kind, the whole group and version are absent.
+/// An entry of [`ABSENT`]: a kind in all versions or in one, or everything of a group and version.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Absent {
@@ -53,7 +53,9 @@ impl MemoryCluster {
     /// and the settings file of kustomize is passed over.
     ///
     /// Two files at the top are no manifests: `reviews.yaml`, a list of [`Review`]s for `can_i`, and `absent-kinds.yaml`,
-    /// a list of `{kind}` and `{apiVersion}` that are not installed.
+    /// a list of `{kind}`, `{apiVersion, kind}` and `{apiVersion}` that are not installed.
+    ///
+    /// YAML is read as version 1.2 has it: `yes` and `on` are texts, and `<<` is a key like any other.
     ///
     /// # Errors
     /// See [`FolderError`]. An object without apiVersion, kind or name, or one that is there twice, is an error.
@@ -62,20 +64,22 @@ impl MemoryCluster {
         let mut cluster = Self::new();
         for path in manifests(folder)? {
             if path == folder.join(REVIEWS) {
-                for review in documents::<Vec<Review>>(&path)?.into_iter().flatten() {
+                for review in documents::<Vec<Review>>(&path)?.into_iter().flatten().flatten() {
                     cluster = cluster.review(review);
                 }
             } else if path == folder.join(ABSENT) {
-                for absent in documents::<Vec<Absent>>(&path)?.into_iter().flatten() {
-                    cluster = match absent {
-                        Absent { kind: Some(kind), .. } => cluster.absent_kind(&kind),
-                        Absent { kind: None, api_version: Some(api_version) } => cluster.absent_group(&api_version),
-                        Absent { kind: None, api_version: None } => cluster,
+                for absent in documents::<Vec<Absent>>(&path)?.into_iter().flatten().flatten() {
+                    cluster = match (absent.api_version, absent.kind) {
+                        (Some(api_version), Some(kind)) => cluster.absent_kind(&format!("{api_version}/{kind}")),
+                        (None, Some(kind)) => cluster.absent_kind(&kind),
+                        (Some(api_version), None) => cluster.absent_group(&api_version),
+                        (None, None) => cluster,
                     };
                 }
             } else {
                 for (index, document) in documents::<Value>(&path)?.into_iter().enumerate() {
-                    cluster.add_document(document).map_err(|reason| FolderError::Document {
+                    let added = document.map_or(Ok(()), |document| cluster.add_document(document));
+                    added.map_err(|reason| FolderError::Document {
                         path: path.clone(),
                         document: index + 1,
                         reason,
@@ -88,7 +92,7 @@ impl MemoryCluster {
 
     fn add_document(&mut self, mut document: Value) -> Result<(), String> {
         let text = |key: &str| document.get(key).and_then(Value::as_str).unwrap_or_default();
-        if document.is_null() || text("apiVersion").starts_with("kustomize.config.k8s.io/") {
+        if text("apiVersion").starts_with("kustomize.config.k8s.io/") {
             return Ok(());
         }
         let items = match document.get_mut("items") {
@@ -127,11 +131,11 @@ fn manifests(folder: &Path) -> Result<Vec<PathBuf>, FolderError> {
     Ok(found)
 }
 
-/// The documents of a YAML or JSON file; an empty YAML document is none.
-fn documents<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Vec<T>, FolderError> {
+/// The documents of a YAML or JSON file, `None` for an empty one.
+fn documents<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Vec<Option<T>>, FolderError> {
     let text = fs::read_to_string(path).map_err(|source| FolderError::Read { path: path.to_owned(), source })?;
     let mut documents = Vec::new();
-    let mut add = |decoded: Result<T, String>| match decoded {
+    let mut add = |decoded: Result<Option<T>, String>| match decoded {
         Ok(document) => {
             documents.push(document);
             Ok(())
@@ -139,12 +143,12 @@ fn documents<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Vec<T>, Folder
         Err(reason) => Err(FolderError::Document { path: path.to_owned(), document: documents.len() + 1, reason }),
     };
     if path.extension() == Some(OsStr::new("json")) {
-        for document in serde_json::Deserializer::from_str(&text).into_iter::<T>() {
+        for document in serde_json::Deserializer::from_str(&text).into_iter() {
             add(document.map_err(|error| error.to_string()))?;
         }
     } else {
         for document in yaml_serde::Deserializer::from_str(&text) {
-            add(T::deserialize(document).map_err(|error| error.to_string()))?;
+            add(Option::deserialize(document).map_err(|error| error.to_string()))?;
         }
     }
     Ok(documents)

@@ -172,7 +172,8 @@ impl MemoryCluster {
         self.effect(target, Effect::Delay(duration))
     }
 
-    /// The kind does not exist, though its group does: "Cannot find resource …".
+    /// The kind does not exist, though its group does: "Cannot find resource …". Written `HelmRelease`, or
+    /// `helm.toolkit.fluxcd.io/v2/HelmRelease` for one version only.
     pub fn absent_kind(mut self, kind: &str) -> Self {
         self.absent_kinds.insert(kind.to_owned());
         self
@@ -233,7 +234,7 @@ impl MemoryCluster {
     fn discover(&self, api_version: &str, kind: &str) -> Result<(), Failure> {
         if self.absent_groups.contains(api_version) {
             Err(error::absent_group(api_version, kind))
-        } else if self.absent_kinds.contains(kind) {
+        } else if self.absent_kinds.contains(kind) || self.absent_kinds.contains(&format!("{api_version}/{kind}")) {
             Err(error::absent_kind(api_version, kind))
         } else {
             Ok(())

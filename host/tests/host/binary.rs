@@ -230,10 +230,11 @@ fn leftovers_are_a_warning() {
 fn each_call_is_traced() {
     let output = Bench::new("trace", &reading()).run(&["--cluster", "cluster", "--trace", "--verbose"]);
     let lines: Vec<_> = err(&output).lines().collect();
-    let [get, call, log] = lines.as_slice() else { panic!("{lines:?}") };
+    let [get, call, log, sum] = lines.as_slice() else { panic!("{lines:?}") };
     assert!(get.starts_with("kubernetes/get_resource Kustomization/apps/a: ") && get.ends_with(" µs"), "{get}");
     assert!(call.starts_with("tracing/log: 0 bytes in "), "{call}");
     assert_eq!(*log, "log: hello");
+    assert!(sum.starts_with("2 host calls, ") && sum.ends_with(" µs"), "{sum}");
     assert_eq!(out(&output), format!("{ALLOWED}\n"));
 }
 

@@ -110,6 +110,10 @@ fn absent_kinds_and_groups() {
         get(&cluster.clone().absent_group(KUSTOMIZE), Some("apps"), "a").unwrap_err(),
         "error finding resource kustomize.toolkit.fluxcd.io/v1 / Kustomization: ApiError: 404 page not found\n: Failed to parse error data (Status { status: Some(Failure), code: 404, message: \"404 page not found\\n\", metadata: None, reason: \"Failed to parse error data\", details: None })"
     );
+    let one_version = cluster.clone().absent_kind("kustomize.toolkit.fluxcd.io/v1/Kustomization");
+    assert!(get(&one_version, Some("apps"), "a").is_err());
+    let other = read("kustomize.toolkit.fluxcd.io/v1beta2", "Kustomization", Some("apps"), "a", &[]);
+    assert!(answer(&one_version, &other).is_ok());
     assert!(get(&cluster.absent_kind("HelmRelease").absent_group("x.io/v1"), Some("apps"), "a").is_ok());
 }
 
@@ -339,7 +343,10 @@ fn a_folder_is_read_with_all_that_is_in_it() {
                 "reviews.yaml",
                 "- {user: alice, verb: get, group: '', resource: pods}\n- {userGroup: g, allowed: false}\n",
             ),
-            ("absent-kinds.yaml", "- kind: HelmRelease\n- apiVersion: source.toolkit.fluxcd.io/v1\n"),
+            (
+                "absent-kinds.yaml",
+                "- kind: HelmRelease\n- apiVersion: source.toolkit.fluxcd.io/v1\n- {apiVersion: x.io/v1, kind: Y}\n",
+            ),
         ],
     );
     let cluster = MemoryCluster::from_folder(&folder.0).unwrap();
@@ -350,8 +357,19 @@ fn a_folder_is_read_with_all_that_is_in_it() {
     assert!(!can(&cluster, "mallory", &["g"], "pods", ("", "")));
     let text = answer(&cluster, &read("helm.toolkit.fluxcd.io/v2", "HelmRelease", Some("x"), "x", &[])).unwrap_err();
     assert_eq!(text, "Cannot find resource helm.toolkit.fluxcd.io/v2/HelmRelease");
+    assert_eq!(
+        answer(&cluster, &read("x.io/v1", "Y", Some("x"), "x", &[])).unwrap_err(),
+        "Cannot find resource x.io/v1/Y"
+    );
     let text = answer(&cluster, &read("source.toolkit.fluxcd.io/v1", "Bucket", Some("x"), "x", &[])).unwrap_err();
     assert!(text.starts_with("error finding resource source.toolkit.fluxcd.io/v1 / Bucket: "), "{text}");
+}
+
+#[test]
+fn files_with_nothing_in_them_are_no_mistake() {
+    let files = ["a.yaml", "reviews.yaml", "absent-kinds.yaml"].map(|name| (name, "# later\n"));
+    let folder = Folder::new("folder-empty", &files);
+    assert!(MemoryCluster::from_folder(&folder.0).unwrap().is_empty());
 }
 
 #[rstest]

@@ -9,6 +9,10 @@ use crate::support::{Guest, request};
 const LOOP: &str = "(loop $l (br $l)) (i32.const 1)";
 
 fn verdict(guest: &Guest) -> AdmissionResponse {
+    Host::new(&guest.policy_with_little_memory(), NoCluster).validate(&request()).unwrap().response
+}
+
+fn verdict_in_time(guest: &Guest) -> AdmissionResponse {
     Host::new(&guest.policy_with_short_ticks(), NoCluster).validate(&request()).unwrap().response
 }
 
@@ -59,13 +63,13 @@ fn no_answer_at_all_denies() {
 #[test]
 fn an_endless_loop_is_interrupted() {
     assert_eq!(TIMEOUT_MESSAGE, "Policy execution interrupted because it exceeded the allowed execution time");
-    assert_eq!(denied_with_500(&verdict(&Guest::running(LOOP))), TIMEOUT_MESSAGE);
+    assert_eq!(denied_with_500(&verdict_in_time(&Guest::running(LOOP))), TIMEOUT_MESSAGE);
 }
 
 #[test]
 fn an_endless_start_is_interrupted() {
     let guest = Guest::answering(r#"{"accepted":true}"#).with_init("(loop $l (br $l))");
-    assert_eq!(denied_with_500(&verdict(&guest)), TIMEOUT_MESSAGE);
+    assert_eq!(denied_with_500(&verdict_in_time(&guest)), TIMEOUT_MESSAGE);
 }
 
 #[test]
@@ -85,7 +89,7 @@ fn time_spent_in_host_calls_counts() {
 
     // Blocks far longer than the deadline. The guest is stopped at its next turn.
     let slow = Scripted::new(|_| {
-        thread::sleep(Duration::from_millis(100));
+        thread::sleep(Duration::from_millis(300));
         Err(Failure::new("slow"))
     });
     let payload = crate::support::get("Kustomization", "apps", "a");
@@ -116,6 +120,19 @@ fn runaway_recursion_is_a_trap() {
 }
 
 #[test]
+fn a_host_is_shared_among_threads() {
+    fn shared<T: Send + Sync + Clone>(_: &T) {}
+    let host = Host::new(&Guest::answering(r#"{"accepted":true}"#).policy(), NoCluster);
+    shared(&host);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| host.validate(&request()).unwrap())).collect();
+        for thread in threads {
+            assert!(thread.join().unwrap().response.allowed);
+        }
+    });
+}
+
+#[test]
 fn each_evaluation_has_a_fresh_instance() {
     let host = Host::new(&Guest::remembering().policy(), NoCluster);
     for _ in 0..2 {
@@ -128,7 +145,7 @@ fn each_evaluation_has_a_fresh_instance() {
 
 #[test]
 fn after_a_time_out_the_instance_is_discarded() {
-    let host = Host::new(&Guest::looping_then_remembering().policy_with_short_ticks(), NoCluster);
+    let host = Host::new(&Guest::looping_then_remembering().policy(), NoCluster);
     let mut instance = host.instance().unwrap();
     assert_eq!(instance.call("validate", b"").unwrap(), b"first");
     assert_eq!(instance.call("validate", b"").unwrap(), b"again");
@@ -181,7 +198,7 @@ fn what_a_policy_says_of_its_settings(#[case] answer: &str, #[case] valid: bool,
     r#"Error invoking settings validation callback: GuestCallFailure("guest code interrupted, execution deadline exceeded")"#
 )]
 fn a_guest_that_fails_finds_its_settings_invalid(#[case] body: &str, #[case] message: &str) {
-    let policy = Guest::default().with_settings_body(body).policy_with_short_ticks();
+    let policy = Guest::default().with_settings_body(body).policy();
     let verdict = Host::new(&policy, NoCluster).validate_settings().unwrap();
     assert!(!verdict.valid);
     assert_eq!(verdict.message.as_deref(), Some(message));

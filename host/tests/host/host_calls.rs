@@ -182,6 +182,7 @@ fn every_call_is_recorded() {
     let host = Host::new(&guest.policy(), MemoryCluster::new().with(kustomization("a")))
         .with_observer(move |call| observed.lock().unwrap().push(call.operation.clone()));
     let evaluation = host.validate(&request()).unwrap();
+    assert!(evaluation.host_time() <= evaluation.duration);
 
     assert!(evaluation.response.allowed);
     let operations: Vec<_> = evaluation.calls.iter().map(|call| call.operation.as_str()).collect();

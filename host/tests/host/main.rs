@@ -1,5 +1,8 @@
 //! The host, with guests made for the purpose. One test binary, as each links wasmtime.
 
+// Clippy's leave for tests covers the test functions alone, not what they share.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 mod binary;
 mod cluster;
 mod evaluation;

@@ -236,9 +236,16 @@ impl Guest {
         Policy::from_bytes(&self.bytes()).unwrap()
     }
 
-    /// Compiled, with short ticks and little memory.
+    /// Compiled, with little memory: 8 MiB.
+    pub fn policy_with_little_memory(&self) -> Policy {
+        let options = LoadOptions { memory_bytes: Some(8 * 1024 * 1024), ..LoadOptions::default() };
+        Policy::with_options(&self.bytes(), &options).unwrap()
+    }
+
+    /// Compiled, with ticks so short that only a guest that never ends is sure to meet its deadline, and none is sure to
+    /// keep it.
     pub fn policy_with_short_ticks(&self) -> Policy {
-        let options = LoadOptions { memory_bytes: Some(8 * 1024 * 1024), tick: Duration::from_millis(5) };
+        let options = LoadOptions { tick: Duration::from_millis(5), ..LoadOptions::default() };
         Policy::with_options(&self.bytes(), &options).unwrap()
     }
 

@@ -41,12 +41,18 @@ enum Stage {
     Owners,
     Sources,
     /// The input cone of a Kustomization that is not past its apply, in search of the asker's owner.
-    Cone { at: usize, seen: BTreeSet<Reference>, level: Vec<Reference> },
+    Cone {
+        at: usize,
+        seen: BTreeSet<Reference>,
+        level: Vec<Reference>,
+    },
     Done,
 }
 
 pub(crate) struct Reached {
     stage: Stage,
+    /// The object under review.
+    own: Reference,
     mine: Vec<Reference>,
     /// Objects of the cone with the Kustomization that owns them, where that is not an owner of ours.
     others: Vec<(Reference, Reference)>,
@@ -65,11 +71,12 @@ impl Reached {
         let others: Vec<_> = found()
             .filter_map(|other| {
                 let owner = other.owners().of_kind(Kind::Kustomization)?.clone();
-                (!mine.contains(&owner)).then(|| (other.reference.clone(), owner))
+                (!mine.contains(&owner) && owner != object.reference).then(|| (other.reference.clone(), owner))
             })
             .collect();
-        let stage = if unreached.is_some() || mine.is_empty() || others.is_empty() { Stage::Done } else { Stage::Owners };
-        Self { stage, mine, others, open: Vec::new(), unreached }
+        let stage =
+            if unreached.is_some() || mine.is_empty() || others.is_empty() { Stage::Done } else { Stage::Owners };
+        Self { stage, own: object.reference.clone(), mine, others, open: Vec::new(), unreached }
     }
 
     /// Goes on as far as the store allows; the reads that are wanted next, or `None` when the answer is known.
@@ -133,17 +140,19 @@ impl Reached {
     }
 
     fn open_next(&self, from: usize) -> Stage {
-        let Some((_, owner)) = self.open.get(from).and_then(|index| self.others.get(*index)) else { return Stage::Done };
+        let Some((_, owner)) = self.open.get(from).and_then(|index| self.others.get(*index)) else {
+            return Stage::Done;
+        };
         Stage::Cone { at: from, seen: BTreeSet::from([owner.clone()]), level: vec![owner.clone()] }
     }
 
-    /// One level of the input cone of an owner that is not past its apply. One that waits for our owner cannot be
-    /// waited for.
+    /// One level of the input cone of an owner that is not past its apply. One that waits for our owner, or for the
+    /// object that would be held, cannot be waited for.
     fn search(&mut self, at: usize, mut seen: BTreeSet<Reference>, level: &[Reference], store: &Store) -> Stage {
         let mut next = BTreeSet::new();
         for object in level.iter().filter_map(|reference| store.object(reference)) {
             for need in object.needs().judged.into_iter().filter(|need| need.direction == Direction::Input) {
-                if self.mine.contains(&need.target) {
+                if self.mine.contains(&need.target) || need.target == self.own {
                     return self.open_next(at + 1);
                 }
                 if seen.insert(need.target.clone()) {
@@ -193,7 +202,10 @@ pub fn is_past_apply(kustomization: &Object, revision: Option<&str>) -> bool {
     let checking = kustomization.condition("Reconciling").is_some_and(|condition| {
         let message = condition.message.as_deref().unwrap_or_default();
         let rest = message.strip_prefix("Running health checks for revision ");
-        condition.is_true() && rest.is_some_and(|rest| rest.starts_with(revision))
+        let rest = rest.and_then(|rest| rest.strip_prefix(revision));
+        condition.is_true() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     });
-    checking || (attempted && checked) || (applied && observed && ready.is_some_and(super::super::object::Condition::is_true))
+    checking
+        || (attempted && checked)
+        || (applied && observed && ready.is_some_and(super::super::object::Condition::is_true))
 }

@@ -204,7 +204,10 @@ pub fn put_right(
         // kustomize-controller drops annotations that nobody owns when it takes over kubectl's fields.
         (true, None) if who.asker == Asker::Applier => set(before, None),
         (true, None) => MarkOutcome::default(),
-        (false, Some(_)) if before != after => set(None, Some(MarkNote::Stripped)),
+        // One that stood on an object that was not suspended was none, and must not become one by a suspension.
+        (false, Some(_)) if before != after || !old.is_some_and(Object::is_suspended) => {
+            set(None, Some(MarkNote::Stripped))
+        }
         (false, _) => MarkOutcome::default(),
     }
 }

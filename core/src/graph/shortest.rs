@@ -21,10 +21,10 @@ pub(super) struct Shortest {
 /// The shortest loop of a strongly connected graph; among several the one whose list of nodes, from its first on, comes
 /// first. `None` if the graph has no loop at all.
 ///
-/// A loop passes through at least one node of any set whose removal leaves no loop. Such a set is found greedily, best
-/// connected node first, and the search starts only from its nodes: one for a ring of any length, a few for the graphs
-/// people write. A node that has been searched from is taken out, and with it all that no longer lies on a loop.
-/// Graphs where the set is large have short loops, so that the search from each node ends after a few levels.
+/// A loop passes through at least one node of any set whose removal leaves no loop, so that it is enough to search from
+/// the nodes of such a set ([`gates`]): one for a ring of any length, a few for the graphs people write. A node that has
+/// been searched from is taken out, and with it all that no longer lies on a loop. Graphs where the set must be large
+/// have short loops, so that the search from each node ends after a few levels.
 pub(super) fn shortest(graph: &Dense, budget: u64) -> Option<Shortest> {
     let mut best: Option<(u32, Node)> = None;
     let mut proven = true;
@@ -51,13 +51,45 @@ pub(super) fn shortest(graph: &Dense, budget: u64) -> Option<Shortest> {
     Some(Shortest { nodes, proven })
 }
 
+/// Nodes that every loop passes through at least one of.
+///
+/// In any order of the nodes a loop goes back at least once; these are the nodes where a need goes back, or those it goes
+/// back to, whichever are fewer. In the order of a breadth-first search few needs do if loops are long.
+fn gates(graph: &Dense) -> Vec<Node> {
+    let most = |node: &Node| (product((graph.dependants(*node).len(), graph.needs(*node).len())), Reverse(*node));
+    let mut places: PerNode<Option<usize>> = PerNode::new(graph.count(), None);
+    let mut order = Vec::with_capacity(graph.count());
+    for root in graph.nodes().max_by_key(most).into_iter().chain(graph.nodes()) {
+        let mut next = order.len();
+        place(root, &mut places, &mut order);
+        while let Some(&node) = order.get(next) {
+            next += 1;
+            for &target in graph.needs(node) {
+                place(target, &mut places, &mut order);
+            }
+        }
+    }
+    let goes_back = |from: Node, to: Node| places[from] >= places[to];
+    let sources = graph.nodes().filter(|&node| graph.needs(node).iter().any(|&target| goes_back(node, target)));
+    let targets = graph.nodes().filter(|&node| graph.dependants(node).iter().any(|&from| goes_back(from, node)));
+    let (sources, targets): (Vec<Node>, Vec<Node>) = (sources.collect(), targets.collect());
+    if sources.len() < targets.len() { sources } else { targets }
+}
+
+fn place(node: Node, places: &mut PerNode<Option<usize>>, order: &mut Vec<Node>) {
+    if places[node].is_none() {
+        places[node] = Some(order.len());
+        order.push(node);
+    }
+}
+
 /// What is left of the graph: every node in it needs and is needed.
 struct Rest<'a> {
     graph: &'a Dense,
     alive: PerNode<bool>,
     /// How many living nodes need it, and how many it needs.
     degrees: PerNode<(usize, usize)>,
-    /// By the product of the degrees as it was at some time; it only falls.
+    /// The gates, by the product of their degrees as it was at some time; it only falls.
     queue: BinaryHeap<(usize, Reverse<Node>)>,
 }
 
@@ -65,11 +97,11 @@ impl<'a> Rest<'a> {
     fn new(graph: &'a Dense) -> Self {
         let degrees: PerNode<_> =
             graph.nodes().map(|node| (graph.dependants(node).len(), graph.needs(node).len())).collect();
-        let queue = graph.nodes().map(|node| (product(degrees[node]), Reverse(node))).collect();
+        let queue = gates(graph).into_iter().map(|node| (product(degrees[node]), Reverse(node))).collect();
         Self { graph, alive: PerNode::new(graph.count(), true), degrees, queue }
     }
 
-    /// The best connected node, the first in order among equals.
+    /// The best connected gate, the first in order among equals: it takes most others out with it.
     fn next(&mut self) -> Option<Node> {
         while let Some((known, Reverse(node))) = self.queue.pop() {
             let now = product(self.degrees[node]);

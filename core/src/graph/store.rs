@@ -3,7 +3,7 @@
 use super::dense::{Dense, Node};
 use crate::need::{Demand, Need};
 use crate::object::Reference;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Whether the object that has this need waits until its target is ready: only such needs close a loop.
@@ -21,8 +21,9 @@ pub fn binds(need: &Need) -> bool {
 /// A change costs the number of needs of the object before and after it, times the logarithm of the number of objects.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// In the stable order.
-    ids: BTreeMap<Arc<Reference>, Id>,
+    /// For looking up alone: many times as fast as in the order.
+    ids: HashMap<Arc<Reference>, Id>,
+    order: BTreeMap<Arc<Reference>, Id>,
     slots: Vec<Option<Slot>>,
     free: Vec<Id>,
     present: usize,
@@ -161,7 +162,7 @@ impl Graph {
     /// The objects, there and absent, as nodes in the stable order, with an edge for each two that a binding need joins.
     pub(super) fn dense(&self) -> (Vec<&Reference>, Dense) {
         let mut numbers = vec![Node::new(0); self.slots.len()];
-        for (number, &id) in self.ids.values().enumerate() {
+        for (number, &id) in self.order.values().enumerate() {
             if let Some(entry) = numbers.get_mut(id as usize) {
                 *entry = Node::new(number);
             }
@@ -172,11 +173,11 @@ impl Graph {
             let targets = slot.edges.iter().filter(|edge| edge.binding).filter_map(|edge| number(edge.target));
             edges.extend(targets.map(|target| (Node::new(from), target)));
         }
-        (self.ids.keys().map(|object| &**object).collect(), Dense::new(self.ids.len(), &edges))
+        (self.order.keys().map(|object| &**object).collect(), Dense::new(self.ids.len(), &edges))
     }
 
     fn slots_in_order(&self) -> impl Iterator<Item = &Slot> {
-        self.ids.values().filter_map(|&id| self.slot(id))
+        self.order.values().filter_map(|&id| self.slot(id))
     }
 
     fn find(&self, object: &Reference) -> Option<&Slot> {
@@ -203,7 +204,8 @@ impl Graph {
             Some(free) => *free = Some(slot),
             None => self.slots.push(Some(slot)),
         }
-        self.ids.insert(object, id);
+        self.ids.insert(object.clone(), id);
+        self.order.insert(object, id);
         id
     }
 
@@ -234,6 +236,7 @@ impl Graph {
         let idle = |slot: &&Slot| slot.needs.is_none() && slot.dependants.is_empty();
         let Some(object) = self.slot(id).filter(idle).map(|slot| slot.object.clone()) else { return };
         self.ids.remove(&object);
+        self.order.remove(&object);
         if let Some(slot) = self.slots.get_mut(id as usize) {
             *slot = None;
         }

@@ -93,11 +93,20 @@ impl Gate<'_> {
             format!("{would}{}", finding.line(&own, &names))
         });
         warnings.extend(bounded(lines));
+        warnings.extend(self.mark_left(&own));
         verdict.warnings = warnings.iter().map(|text| warning(text)).collect();
         if !refused && self.settings.enforce {
             verdict.mutation = self.mutation();
         }
         verdict
+    }
+
+    /// Without enforcement, what is otherwise done to a mark without a word.
+    fn mark_left(&self, own: &Reference) -> Option<String> {
+        let marks = &self.subject.as_ref()?.marks;
+        let silent = marks.note.is_none() && self.findings.hold.is_none() && !self.settings.enforce;
+        let change = marks.annotations.get(HELD).filter(|_| silent)?;
+        Some(crate::text::mark_left(own, change.is_some()))
     }
 
     fn mutation(&self) -> Mutation {

@@ -202,7 +202,14 @@ impl<'a> Gate<'a> {
         }
         self.judge_without_reads(&subject);
         self.subject = Some(subject);
-        if self.findings.refusals.is_empty() { Phase::Owners } else { self.after_findings() }
+        if self.findings.refusals.is_empty() {
+            Phase::Owners
+        } else if self.asker == Asker::Applier && self.bypass_reason().is_some() {
+            // A bypass lifts refusals; a hold is none.
+            self.after_walk()
+        } else {
+            self.after_findings()
+        }
     }
 
     fn unreadable(&mut self, finding: Finding) -> Phase {
@@ -217,16 +224,16 @@ impl<'a> Gate<'a> {
             Some(note) => found.warnings.push(Finding::Mark(note)),
             None => {}
         }
-        if audit {
-            let age = mark::carried(&subject.new).map(|mark| (self.now - mark.made()).num_seconds());
-            let limit = i64::try_from(self.settings.held_too_long.as_secs()).unwrap_or(i64::MAX);
-            found.refusals.extend(age.filter(|age| *age > limit).map(|seconds| Finding::HeldTooLong { seconds }));
-        }
         if self.asker == Asker::Companion && subject.up && subject.old.as_ref().is_some_and(mark::is_vetoed) {
             found.refusals.push(Finding::CompanionVetoed);
         }
         if !self.settings.role.refuses() {
             return;
+        }
+        if audit {
+            let age = mark::carried(&subject.new).map(|mark| (self.now - mark.made()).num_seconds());
+            let limit = i64::try_from(self.settings.held_too_long.as_secs()).unwrap_or(i64::MAX);
+            found.refusals.extend(age.filter(|age| *age > limit).map(|seconds| Finding::HeldTooLong { seconds }));
         }
         let own = &subject.new.reference;
         let itself = subject.added.iter().find(|need| need.target == *own && need.demand != Demand::Exists);

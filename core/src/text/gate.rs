@@ -46,6 +46,13 @@ pub fn bypass_denied(user: &str, namespace: Option<&str>) -> String {
     )
 }
 
+/// What is said without enforcement of a mark that an applier's request loses (`back`), or that goes with the switch.
+#[must_use]
+pub fn mark_left(own: &Reference, back: bool) -> String {
+    let what = if back { "put back on" } else { "taken off" };
+    format!("the mark sluicegate.dev/held would be {what} {own}")
+}
+
 impl Finding {
     /// The message of a refusal about `own`.
     #[must_use]

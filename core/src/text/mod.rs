@@ -7,4 +7,4 @@ mod gate;
 
 pub use clean::clean;
 pub use expression::expression_failure;
-pub use gate::{bypass_denied, more, warning};
+pub use gate::{bypass_denied, mark_left, more, warning};

@@ -250,6 +250,43 @@ fn helm_chart(#[case] chain: Chain, #[case] fields: &[(&str, Value)], #[case] sa
 }
 
 #[test]
+fn a_chart_by_revision_over_a_bucket() {
+    let bucket = sample::bucket("ns", "repo");
+    let chart = |version: &str| {
+        let fields = [
+            ("/spec/sourceRef/kind", json!("Bucket")),
+            ("/status/observedSourceArtifactRevision", json!(sample::DIGEST_REVISION)),
+            ("/status/artifact/revision", json!(version)),
+            ("/status/conditions/ArtifactInStorage/message", json!("m")),
+        ];
+        vec![bucket.clone(), with(chains::release_by_revision().swap_remove(1), &fields)]
+    };
+    assert_eq!(own_troubles(&chart("1.2.3+333333333333.2")), Vec::<String>::new());
+    assert_eq!(own_troubles(&chart("1.2.3+222222222222.2")).len(), 1);
+}
+
+/// A HelmRepository that became static while suspended keeps the status it had.
+#[test]
+fn a_chart_never_looks_at_what_a_static_repository_has_left() {
+    let mut chain: Chain = chains::release_from_static_repository().into_iter().take(2).collect();
+    chain[0] = with(chain[0].clone(), &[("/status/artifact", json!({"revision": "sha256:00"}))]);
+    assert_eq!(own_troubles(&chain), Vec::<String>::new());
+}
+
+/// The kinds that have no `observedGeneration` of their own.
+#[rstest]
+#[case(Kind::ArtifactGenerator)]
+#[case(Kind::ResourceSet)]
+#[case(Kind::PackageSource)]
+fn ready_must_be_of_this_generation(#[case] kind: Kind) {
+    let ready = |generation: Value| {
+        own_troubles(&changed(chain_of(kind), &[("/status/conditions/Ready/observedGeneration", generation)]))
+    };
+    assert_eq!(ready(json!(1)), ["Ready is of generation 1, not of 2"]);
+    assert_eq!(ready(Value::Null), ["Ready does not say that it is of generation 2"]);
+}
+
+#[test]
 fn a_chart_by_version_or_over_a_helm_repository_carries_no_revision() {
     let strategy =
         |chain: Chain| changed(chain.into_iter().take(2).collect(), &[("/spec/reconcileStrategy", json!("Revision"))]);
@@ -269,6 +306,7 @@ fn includes(#[case] field: &str, #[case] value: Value, #[case] said: &str) {
 #[rstest]
 #[case::not_listed("/status/inventory", json!([]), "is not in the inventory of its ArtifactGenerator")]
 #[case::no_inventory("/status/inventory", Value::Null, "is not in the inventory of its ArtifactGenerator")]
+#[case::other_name("/status/inventory/0/name", json!("other"), "is not in the inventory of its ArtifactGenerator")]
 #[case::other_namespace("/status/inventory/0/namespace", json!("other"), "is not in the inventory of its ArtifactGenerator")]
 #[case::other_digest("/status/inventory/0/digest", json!("sha256:00"), "has digest ")]
 fn an_artifact_is_what_its_generator_lists(#[case] field: &str, #[case] value: Value, #[case] said: &str) {

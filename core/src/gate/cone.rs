@@ -29,6 +29,8 @@ pub enum Trouble {
         expected: Box<str>,
         /// What the source offers.
         actual: Option<Box<str>>,
+        /// The object with the annotation.
+        by: Reference,
     },
     /// The `readyExpr` of this need says no.
     ExpressionFalse(Reason),
@@ -49,6 +51,8 @@ pub struct Blockage {
     pub trouble: Trouble,
     /// It is a generator that has finished its work and will never say so.
     pub stalled: bool,
+    /// Other objects that the sentence about the trouble quotes.
+    pub quoted: Vec<Reference>,
 }
 
 impl Blockage {
@@ -227,13 +231,14 @@ impl Cone {
                 member.troubles = troubles;
             }
         }
-        for unmet in self.expectations(&open, resumed, store) {
+        for (by, unmet) in self.expectations(&open, resumed, store) {
             for root in unmet.roots {
                 let actual = store.object(&root).and_then(Object::revision).map(Into::into);
                 let lenient = self.is_lenient(&root, resumed.additive);
                 let Some(member) = self.members.get_mut(&root).filter(|_| !lenient) else { continue };
                 if !member.troubles.iter().any(|trouble| matches!(trouble, Trouble::Unexpected { .. })) {
-                    member.troubles.push(Trouble::Unexpected { expected: unmet.expected.clone(), actual });
+                    let (expected, by) = (unmet.expected.clone(), by.clone());
+                    member.troubles.push(Trouble::Unexpected { expected, actual, by });
                     found.push(root);
                 }
             }
@@ -300,10 +305,20 @@ impl Cone {
     }
 
     /// The expected revisions that no source shows, asked for by one of these members or by the object under review.
-    fn expectations(&self, open: &BTreeSet<Reference>, resumed: &Resumed<'_>, store: &Store) -> Vec<Unmet> {
+    fn expectations(
+        &self,
+        open: &BTreeSet<Reference>,
+        resumed: &Resumed<'_>,
+        store: &Store,
+    ) -> Vec<(Reference, Unmet)> {
         let members = open.iter().filter_map(|reference| store.object(reference));
-        let members = members.filter_map(|member| settled::unmet_expectation(member, store, !member.is_suspended()));
-        settled::unmet_expectation(resumed.object, store, false).into_iter().chain(members).collect()
+        let members = members.map(|member| (member, !member.is_suspended()));
+        let asked = std::iter::once((resumed.object, false)).chain(members);
+        asked
+            .filter_map(|(object, resumed)| {
+                Some((object.reference.clone(), settled::unmet_expectation(object, store, resumed)?))
+            })
+            .collect()
     }
 
     /// The way to the root blocker: the first unsettled object, nearest first and then in the stable order, that
@@ -322,7 +337,12 @@ impl Cone {
         let trouble = member.troubles.first()?.clone();
         let generator = store.object(at).filter(|object| object.reference.kind == Kind::ArtifactGenerator);
         let stalled = generator.is_some_and(|generator| recovery::is_provably_stalled(generator, store, now));
-        Some(Blockage { way: self.way(at, resumed), at: (*at).clone(), trouble, stalled })
+        let quoted = match &trouble {
+            Trouble::Blocked(blocker) if blocker.quotes_inputs() => member.children.clone(),
+            Trouble::Unexpected { by, .. } => vec![by.clone()],
+            _ => Vec::new(),
+        };
+        Some(Blockage { way: self.way(at, resumed), at: (*at).clone(), trouble, stalled, quoted })
     }
 
     fn way(&self, at: &Reference, resumed: &Object) -> Vec<(Reference, Reason)> {

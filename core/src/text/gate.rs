@@ -175,7 +175,8 @@ impl Finding {
             Self::WrongKind { target, found, .. } => vec![found, target],
             Self::NotJudged { at, .. } => vec![at],
             Self::Premature(blockage) => {
-                std::iter::once(&blockage.at).chain(blockage.way.iter().map(|(from, _)| from)).collect()
+                let way = blockage.way.iter().map(|(from, _)| from);
+                std::iter::once(&blockage.at).chain(&blockage.quoted).chain(way).collect()
             }
             Self::NotReached(unreached) => std::iter::once(&unreached.object).chain(&unreached.by).collect(),
             _ => Vec::new(),
@@ -246,7 +247,7 @@ fn premature(blockage: &Blockage, own: &Reference, names: &Names) -> String {
         return format!("unsuspend of {own} not judged: {what}");
     }
     let at = object_or_hidden(&blockage.at, names);
-    let stalled = if blockage.stalled { STALLED } else { "" };
+    let stalled = if blockage.stalled && names.may_quote(&blockage.at) { STALLED } else { "" };
     format!("premature unsuspend: {own} waits for {at}: {what}{stalled}")
 }
 
@@ -257,13 +258,13 @@ fn after_name(predicate: &str) -> String {
 
 /// What is wrong with the blocker, to stand after its name and a colon.
 fn trouble(blockage: &Blockage, names: &Names) -> String {
-    let quote = names.may_quote(&blockage.at);
+    let quote = names.may_quote(&blockage.at) && blockage.quoted.iter().all(|other| names.may_quote(other));
     match &blockage.trouble {
         Trouble::Blocked(blocker) if quote => after_name(&blocker.sentence().to_string()),
         Trouble::Blocked(blocker) => after_name(blocker.brief()),
         Trouble::Missing => "does not exist".to_owned(),
         Trouble::KindMissing => format!("does not exist: the cluster has no {}", blockage.at.kind),
-        Trouble::Unexpected { expected, actual } if quote => {
+        Trouble::Unexpected { expected, actual, .. } if quote => {
             let actual = actual.as_deref().unwrap_or("nothing");
             format!("does not show the expected revision {} ({})", clean(expected, 80), clean(actual, 80))
         }

@@ -109,3 +109,6 @@ pub fn validate_settings(payload: &[u8]) -> Result<Vec<u8>, serde_json::Error> {
     let message = settings::decode(payload).err().map(|mistakes| mistakes.join("; "));
     serde_json::to_vec(&SettingsValidationResponse { valid: message.is_none(), message })
 }
+
+#[cfg(test)]
+mod tests;

@@ -62,7 +62,11 @@ pub fn decode(json: &[u8]) -> Result<Settings, Vec<String>> {
         evaluation: read.seconds("evaluationSeconds", 2..=30, default.evaluation),
         held_too_long: read.duration("heldTooLong", default.held_too_long),
         max_reads: read.number("maxReads", 1..=100_000, default.max_reads),
-        role: read.choice("role", &[("hold", Role::Hold), ("refuse", Role::Refuse), ("both", Role::Both)], default.role),
+        role: read.choice(
+            "role",
+            &[("hold", Role::Hold), ("refuse", Role::Refuse), ("both", Role::Both)],
+            default.role,
+        ),
         unheld: read.choice("unheld", &SEVERITIES, default.unheld),
     };
     mistakes.append(&mut read.mistakes);

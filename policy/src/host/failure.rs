@@ -92,10 +92,14 @@ mod tests {
     const CAUSES: &str = "\n\nCaused by:\n    Cannot find resource x/y\n\nStack backtrace:\n   0: code: 404";
 
     #[rstest]
-    #[case("Cannot find kustomize.toolkit.fluxcd.io/v1/Kustomization named 'apps' inside of namespace 'Some(\"ns\")'",
-        Fetched::Absent)]
-    #[case("Cannot find kustomize.toolkit.fluxcd.io/v1/Kustomization named 'apps' inside of namespace 'None'",
-        Fetched::Absent)]
+    #[case(
+        "Cannot find kustomize.toolkit.fluxcd.io/v1/Kustomization named 'apps' inside of namespace 'Some(\"ns\")'",
+        Fetched::Absent
+    )]
+    #[case(
+        "Cannot find kustomize.toolkit.fluxcd.io/v1/Kustomization named 'apps' inside of namespace 'None'",
+        Fetched::Absent
+    )]
     #[case("Cannot find resource kustomize.toolkit.fluxcd.io/v1/Kustomization", Fetched::KindAbsent)]
     #[case(NO_GROUP, Fetched::KindAbsent)]
     #[case(FORBIDDEN, Fetched::Forbidden)]
@@ -133,7 +137,9 @@ mod tests {
     #[case(
         "Replay error: unexpected request. Was expecting KubernetesGetResource { api_version: \"x\" }, got y instead"
     )]
-    #[case("ApiError: etcd leader changed: InternalError (Status { status: Some(Failure), code: 500, message: \"x\" })")]
+    #[case(
+        "ApiError: etcd leader changed: InternalError (Status { status: Some(Failure), code: 500, message: \"x\" })"
+    )]
     #[case("ServiceError: error trying to connect: tcp connect error: code: 404")]
     #[case("error finding resource kustomize.toolkit.fluxcd.io/v1 / Kustomization: ServiceError: dns: code: 404")]
     #[case("error finding resource kustomize.toolkit.fluxcd.io/v1 / Kustomization: ApiError: unparsable")]

@@ -65,7 +65,8 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn seconds(&mut self, name: &str, range: RangeInclusive<u64>, default: Duration) -> Duration {
-        let must = || format!("a whole number from {} to {}: the policy's timeoutEvalSeconds", range.start(), range.end());
+        let must =
+            || format!("a whole number from {} to {}: the policy's timeoutEvalSeconds", range.start(), range.end());
         self.read(name, default, must, |number: u64| range.contains(&number).then_some(Duration::from_secs(number)))
     }
 
@@ -75,9 +76,12 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn name(&mut self, name: &str, default: Name) -> Name {
-        self.read(name, default, || "the name of a user".into(), |text: Cow<'_, str>| {
-            is_filled(&text).then(|| text.into())
-        })
+        self.read(
+            name,
+            default,
+            || "the name of a user".into(),
+            |text: Cow<'_, str>| is_filled(&text).then(|| text.into()),
+        )
     }
 
     pub(super) fn lease(&mut self, name: &str, default: (Name, Name)) -> (Name, Name) {

@@ -1,0 +1,2 @@
+mod metadata;
+mod validate;

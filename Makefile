@@ -2,7 +2,8 @@
 
 CARGO ?= cargo
 WASM_TARGET := wasm32-wasip1
-WASM := target/$(WASM_TARGET)/release/sluicegate_policy.wasm
+WASM := target/$(WASM_TARGET)/guest/sluicegate_policy.wasm
+GUEST := $(CARGO) build --locked --profile guest --target $(WASM_TARGET)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint build bench deny toolchain clean
@@ -21,7 +22,7 @@ toolchain:
 	    || rustup component add clippy rustfmt --toolchain "$$toolchain"
 
 policy.wasm: toolchain ## the policy with its metadata, ready for kwctl run and kwctl push
-	$(CARGO) build --locked --release --target $(WASM_TARGET) -p sluicegate-policy
+	$(GUEST) -p sluicegate-policy
 	@cmp -s $(WASM) $@ || cp $(WASM) $@
 .PHONY: policy.wasm
 
@@ -30,18 +31,20 @@ demo: policy.wasm ## the incident the project was born from, judged by the compi
 	@target/debug/sluicegate-host story policy.wasm testdata/demo/story.yaml
 
 test: policy.wasm lint ## formatting, clippy, and all tests that need no cluster
-	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked
 
 lint: toolchain
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	$(CARGO) clippy --locked --target $(WASM_TARGET) -p sluicegate-policy -- -D warnings
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) clippy --locked --target $(WASM_TARGET) -p sluicegate-policy -p sluicegate-bench-empty -p sluicegate-bench-template -- -D warnings
 
 build: toolchain ## the binaries, under target/release/
 	$(CARGO) build --locked --release
 
 bench: policy.wasm ## size, instantiation, hot path and reads, as ratios in one run
-	$(CARGO) bench --locked -p sluicegate-host
+	$(GUEST) -p sluicegate-bench-empty
+	$(GUEST) -p sluicegate-bench-template
+	$(CARGO) bench --locked -p sluicegate-host --bench gate
 
 deny: ## licences, sources and banned crates (needs cargo-deny)
 	@command -v cargo-deny >/dev/null || { echo "missing: cargo-deny (cargo install --locked cargo-deny)"; exit 1; }

@@ -24,6 +24,8 @@ pub enum Command {
     Run(Box<Run>),
     /// Show what a module says about itself
     Inspect(Inspect),
+    /// Judge the requests of a story one after the other, and check each verdict
+    Story(Story),
 }
 
 #[derive(Debug, Args)]
@@ -63,6 +65,16 @@ pub struct Run {
     /// Deadline, as `timeoutEvalSeconds`; 0 for none
     #[arg(long, value_name = "SECONDS", default_value_t = sluicegate_host::DEFAULT_TIMEOUT_TICKS)]
     pub timeout: u64,
+}
+
+#[derive(Debug, Args)]
+pub struct Story {
+    /// The policy
+    #[arg(value_name = "POLICY.wasm")]
+    pub policy: PathBuf,
+    /// The story
+    #[arg(value_name = "STORY.yaml")]
+    pub story: PathBuf,
 }
 
 #[derive(Debug, Args)]

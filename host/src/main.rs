@@ -4,6 +4,7 @@ mod cli;
 mod inspect;
 mod output;
 mod run;
+mod story;
 
 use std::process::ExitCode;
 
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Inspect(args) => inspect::inspect(&args),
+        Command::Story(args) => story::story(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,5 +1,7 @@
 //! The bypass: who may, when it is looked at, and what is said.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
 #[path = "support/resume.rs"]
 mod resume;
 mod support;

@@ -1,5 +1,7 @@
 //! The companion may change only the switch, marks, its request token and its recovery annotations.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
 #[path = "support/resume.rs"]
 mod resume;
 mod support;

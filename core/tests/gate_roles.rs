@@ -1,5 +1,7 @@
 //! The two roles, alone and one after the other, and `enforce: false`.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
 #[path = "support/resume.rs"]
 mod resume;
 mod support;

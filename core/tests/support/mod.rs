@@ -1,4 +1,5 @@
 //! A world in memory that answers the gate, and counts what it is asked.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 pub mod shape;

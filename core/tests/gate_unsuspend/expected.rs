@@ -1,0 +1,54 @@
+//! The expected revision.
+
+use super::*;
+
+const OTHER: &str = "main@sha1:9999999999999999999999999999999999999999";
+
+#[rstest]
+#[case::shown(sample::GIT_REVISION, false)]
+#[case::by_prefix("1111111", false)]
+#[case::not_shown(OTHER, true)]
+#[case::empty("", false)]
+fn the_expected_revision_is_asked_for_on_object_source_and_chain(#[case] expected: &str, #[case] blocked: bool) {
+    let on = |object: Value, yes: bool| if yes { annotated(object, EXPECTED, Some(expected)) } else { object };
+    for place in 0..3 {
+        let [artifact, generator, git] = generated();
+        let object = on(of_external_artifact(), place == 0);
+        let world = World::with([artifact, on(generator, place == 1), on(git, place == 2)]);
+        let judged = resume(&world, PERSON, &object);
+        if blocked {
+            let line = first_line(refusal(&judged)).to_owned();
+            let start = "premature unsuspend: Kustomization/n/x waits for GitRepository/n/repo: does not show the \
+                         expected revision main@sha1:9999999999999999999999999999999999999999 (main@sha1:1111111111";
+            assert!(line.starts_with(start), "{place}: {line}");
+            let held = resume(&world, FLUX, &object);
+            assert_eq!(stored(&held, &object)["spec"]["suspend"], true);
+        } else {
+            assert_silent(&judged);
+        }
+    }
+}
+
+#[test]
+fn an_expected_chart_version_is_left_to_the_wait() {
+    // Only the resume can bring it: a suspended release does not update its chart.
+    let release = annotated(sample::helm_release("n", "x"), EXPECTED, Some("2.0.0"));
+    let world = World::with([git(), sample::helm_chart("n", "n-x")]);
+    assert_silent(&resume(&world, PERSON, &release));
+    // Of a release that is at work it can be judged.
+    let other = depending(sample::helm_release_of(Kind::OCIRepository, "repo", "n", "y"), &["x"]);
+    let mut world = World::with([git(), sample::helm_chart("n", "n-x"), sample::oci_repository("n", "repo"), release]);
+    let text = refusal(&resume(&world, PERSON, &other)).to_owned();
+    assert!(first_line(&text).contains("does not show the expected revision 2.0.0"), "{text}");
+    put(&mut world, annotated(sample::helm_release("n", "x"), EXPECTED, Some(sample::CHART_VERSION)));
+    assert_silent(&resume(&world, PERSON, &other));
+}
+
+#[test]
+fn a_source_is_resumed_although_it_does_not_show_what_is_expected_of_it() {
+    // Suspended, it cannot get there.
+    let source = annotated(git(), EXPECTED, Some(OTHER));
+    let judged = resume(&World::default(), PERSON, &source);
+    assert_silent(&judged);
+    assert_eq!(judged.reads, [] as [&str; 0]);
+}

@@ -81,7 +81,7 @@ pub fn unmet_expectation(object: &Object, snapshot: &dyn Snapshot, resumed: bool
         let kind = here.reference.kind;
         let needs = inputs(here);
         let is_root = kind.is_source() && needs.is_empty();
-        let counts = is_root || kind == Kind::ExternalArtifact || (kind == Kind::HelmChart && is_version);
+        let counts = is_root || matches!(kind, Kind::ExternalArtifact | Kind::HelmChart);
         if counts && shows(here, expected) {
             return None;
         }
@@ -136,6 +136,7 @@ mod tests {
     #[case("sha256:aabbccddee", "aabbccd", true)]
     #[case("latest@sha256:aabbccddee", "latest", false)]
     #[case("release/1234567", "1234567", true)]
+    #[case("release/1234567-rc", "1234567", false)]
     fn recognises_every_form(#[case] revision: &str, #[case] expected: &str, #[case] shown: bool) {
         assert_eq!(is_shown_by(revision, expected), shown);
     }

@@ -186,6 +186,34 @@ fn a_generated_chart_is_an_input_and_follows_its_release() {
     assert!(chart_follows(release, chart));
 }
 
+fn targets(json: &Value) -> Vec<String> {
+    let object = sluicegate_core::testing::object(json);
+    inputs(&object).into_iter().map(|need| format!("{} by {}", need.target, need.reason)).collect()
+}
+
+/// Neither what is waited for afterwards, nor `dependsOn`, nor a chart that a reference replaces.
+#[test]
+fn inputs_are_what_the_content_comes_from() {
+    let entry = json!({"id": "ns_child_helm.toolkit.fluxcd.io_HelmRelease", "v": "v2"});
+    let parent = with(
+        sample::kustomization("ns", "app"),
+        &[
+            ("/spec/dependsOn", json!([{"name": "first"}])),
+            ("/spec/wait", json!(true)),
+            ("/status/inventory/entries", json!([entry])),
+        ],
+    );
+    assert_eq!(targets(&parent), ["GitRepository/ns/repo by spec.sourceRef"]);
+    let both =
+        with(sample::helm_release("ns", "app"), &[("/spec/chartRef", json!({"kind": "OCIRepository", "name": "o"}))]);
+    assert_eq!(targets(&both), ["OCIRepository/ns/o by spec.chartRef"]);
+    assert_eq!(
+        targets(&sample::package_source("app")),
+        ["GitRepository/cozy-system/repo by spec.sourceRef", "ArtifactGenerator/cozy-system/app by metadata.name"]
+    );
+    assert_eq!(targets(&sample::package("app")), ["PackageSource/app by metadata.name"]);
+}
+
 /// Each judged field, with an older value. One alone is enough.
 #[rstest]
 #[case::git(git(), &[

@@ -72,6 +72,16 @@ fn an_origin_revision_counts_for_an_external_artifact_alone() {
     assert!(!shows(&object(&image), "7777777"));
 }
 
+/// The root has moved on since, or is of a kind that knows no commits.
+#[test]
+fn an_artifact_on_the_way_may_show_it() {
+    let mut chain = chains::kustomization_of_artifact();
+    let origin = json!({"org.opencontainers.image.revision": "main@sha1:7777777777"});
+    assert!(unmet(chain.clone(), 3, "7777777", false).is_some());
+    set(&mut chain[2], "/status/artifact/metadata", origin);
+    assert_eq!(unmet(chain, 3, "7777777", false), None);
+}
+
 #[test]
 fn one_of_several_roots_is_enough() {
     let mut chain = chains::generator();

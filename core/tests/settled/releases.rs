@@ -14,6 +14,7 @@ use sluicegate_core::testing::{sample, with};
 #[case(Kind::OCIRepository, "1.0.0@sha256:cada", "1.0.0+cada9a7b9e3e", Some("sha256:ffff"), false)]
 #[case(Kind::OCIRepository, "1.0.0@sha256:cada", "1.0.0@sha256:cada", None, false)]
 #[case(Kind::OCIRepository, "1.0.0@sha256:cada", "1.0.0", Some(""), false)]
+#[case(Kind::OCIRepository, "latest", "1.0.0", None, false)]
 #[case(Kind::ExternalArtifact, "latest@sha256:25db", "1.0.0+25db", Some("latest@sha256:25db"), true)]
 #[case(Kind::ExternalArtifact, "main@sha1:365c", "1.0.4+365cfdc63165", Some("main@sha1:365c"), true)]
 #[case(Kind::ExternalArtifact, "main@sha1:365c", "1.0.4+365cfdc63165", Some("main@sha1:ffff"), false)]

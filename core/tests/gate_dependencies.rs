@@ -83,6 +83,26 @@ fn existence_is_looked_at(#[case] there: bool, #[case] said: &str, #[case] reads
     assert_eq!(judged.reads, reads);
 }
 
+/// What is only looked at where the request names it is followed where it is waited for further on.
+#[test]
+fn existence_hides_no_loop() {
+    let set = object(Kind::ResourceSet, "n", "a", json!({}));
+    let release = listing(object(Kind::HelmRelease, "n", "r", json!({})), &[&set]);
+    let check = having(kustomization("n", "k", &[]), "healthChecks", json!([to(&release)]));
+    let mut waited = to(&check);
+    waited["ready"] = json!(true);
+    let new = having(set.clone(), "dependsOn", json!([to(&release), waited]));
+    let judged = World::with([set.clone(), release, check]).update(PERSON, &set, &new);
+    assert_eq!(
+        judged.steps(),
+        [
+            "Kustomization/n/k (spec.dependsOn[1], added by this change)",
+            "HelmRelease/n/r (spec.healthChecks[0])",
+            "ResourceSet/n/a (spec.waitStrategy)",
+        ]
+    );
+}
+
 /// What an object applies itself is not there at first: its checks and its inventory are no dependencies.
 #[test]
 fn what_is_waited_for_after_the_apply_is_never_missing() {

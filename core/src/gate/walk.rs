@@ -126,7 +126,10 @@ impl Walk {
         sorted.sort();
         for need in sorted {
             let follow = need.may_lead_on() && root.object.is_named();
-            if (added || follow) && self.seen.insert(key(own, &need.target)) {
+            // What is only looked at may still be reached in another way.
+            let key = key(own, &need.target);
+            let fresh = if follow { self.seen.insert(key) } else { added && !self.seen.contains(&key) };
+            if fresh {
                 self.level.push(self.visits.len());
                 let (reference, reason) = (need.target.clone(), need.reason);
                 self.visits.push(Visit { reference, parent: None, reason, added, follow });

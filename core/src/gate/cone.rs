@@ -313,7 +313,11 @@ impl Cone {
     ) -> Vec<(Reference, Unmet)> {
         let members = open.iter().filter_map(|reference| store.object(reference));
         let members = members.map(|member| (member, !member.is_suspended()));
-        let asked = std::iter::once((resumed.object, false)).chain(members);
+        // A suspended source cannot show anything new: what is expected of it is judged after the resume.
+        let fetches =
+            |kind| matches!(kind, Kind::Bucket | Kind::GitRepository | Kind::HelmRepository | Kind::OCIRepository);
+        let own = Some((resumed.object, false)).filter(|(object, _)| !fetches(object.reference.kind));
+        let asked = own.into_iter().chain(members);
         asked
             .filter_map(|(object, resumed)| {
                 Some((object.reference.clone(), settled::unmet_expectation(object, store, resumed)?))

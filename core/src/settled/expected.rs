@@ -66,21 +66,23 @@ fn version(text: &str) -> Option<Version> {
 /// Over a chain of sources it is about the root sources: one of them must show it. An ExternalArtifact on the way may
 /// show it as well, and a HelmChart the chart version.
 ///
-/// `resumed`: whether the object is at work already. A chart version on a HelmRelease with `spec.chart` is judged only
-/// then, since a suspended release does not update the HelmChart that it generates.
+/// `resumed`: whether the object is at work already. A chart version on a HelmChart, or on a HelmRelease with
+/// `spec.chart`, is judged only then: suspended, neither gets to another chart.
 #[must_use]
 pub fn unmet_expectation(object: &Object, snapshot: &dyn Snapshot, resumed: bool) -> Option<Unmet> {
     let expected = object.metadata.annotations.as_ref()?.expected_revision.as_deref()?.trim();
     let is_version = version(expected).is_some();
     let generates = object.chart_template().is_some() && object.spec.chart_ref.is_none();
-    if expected.is_empty() || (is_version && generates && !resumed) {
+    let follows = generates || object.reference.kind == Kind::HelmChart;
+    if expected.is_empty() || (is_version && follows && !resumed) {
         return None;
     }
     let (mut seen, mut open, mut roots) = (BTreeSet::new(), vec![object], Vec::new());
     while let Some(here) = open.pop() {
         let kind = here.reference.kind;
         let needs = inputs(here);
-        let is_root = kind.is_source() && needs.is_empty();
+        // What a GitRepository includes is a root beside itself.
+        let is_root = kind.is_source() && (needs.is_empty() || kind == Kind::GitRepository);
         let counts = is_root || matches!(kind, Kind::ExternalArtifact | Kind::HelmChart);
         if counts && shows(here, expected) {
             return None;

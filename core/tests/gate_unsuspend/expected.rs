@@ -52,3 +52,36 @@ fn a_source_is_resumed_although_it_does_not_show_what_is_expected_of_it() {
     assert_silent(&judged);
     assert_eq!(judged.reads, [] as [&str; 0]);
 }
+
+#[test]
+fn a_chart_is_resumed_although_it_does_not_show_the_version_that_is_expected_of_it() {
+    let chart = annotated(sample::helm_chart("n", "x"), EXPECTED, Some("2.0.0"));
+    let judged = resume(&World::with([git()]), PERSON, &chart);
+    assert_silent(&judged);
+    // A revision is about its source.
+    let chart = annotated(sample::helm_chart("n", "x"), EXPECTED, Some(OTHER));
+    assert!(resume(&World::with([git()]), PERSON, &chart).verdict.refusal.is_some());
+}
+
+#[test]
+fn a_repository_that_includes_others_shows_its_own_revision() {
+    let including = with(
+        including(),
+        &[
+            ("/metadata/name", "main".into()),
+            ("/status/artifact/revision", OTHER.into()),
+            ("/status/conditions/ArtifactInStorage/message", format!("stored artifact for revision '{OTHER}'").into()),
+        ],
+    );
+    let fields = [("/spec/sourceRef/name", "main".into()), ("/status/lastAppliedRevision", OTHER.into())];
+    let consumer = |expected| annotated(with(kustomization("x", &[]), &fields), EXPECTED, Some(expected));
+    let mut world = World::with([git(), including.clone()]);
+    for shown in [OTHER, sample::GIT_REVISION] {
+        assert_silent(&resume(&world, PERSON, &consumer(shown)));
+    }
+    let text = refusal(&resume(&world, PERSON, &consumer("abcdef0"))).to_owned();
+    assert!(first_line(&text).contains("does not show the expected revision abcdef0"), "{text}");
+    // Suspended itself, it cannot get there.
+    put(&mut world, git());
+    assert_silent(&resume(&world, PERSON, &annotated(including, EXPECTED, Some("abcdef0"))));
+}

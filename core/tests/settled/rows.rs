@@ -323,7 +323,7 @@ fn an_artifact_is_what_its_generator_lists(#[case] field: &str, #[case] value: V
 #[case(json!({"apiVersion": "example.com/v1", "kind": "ArtifactGenerator", "name": "w"}))]
 fn an_artifact_of_another_producer(#[case] producer: Value) {
     let lone = with(sample::external_artifact("ns", "e"), &[("/spec/sourceRef", producer)]);
-    assert_eq!(own_troubles(&[lone.clone()]), Vec::<String>::new());
+    assert_eq!(own_troubles(std::slice::from_ref(&lone)), Vec::<String>::new());
     assert_eq!(own_troubles(&[with(lone, &[("/status/artifact", Value::Null)])]), ["has no artifact"]);
 }
 

@@ -88,7 +88,10 @@ impl Gate<'_> {
             let hold = found.hold.as_ref();
             warnings.extend(hold.map(|(_, finding)| format!("{would}{}", finding.held(&own, &names))));
         }
-        let lines = found.warnings.iter().map(|finding| {
+        // Nothing is done about marks where the request is refused.
+        let about_marks = |finding: &Finding| matches!(finding, Finding::Mark(_) | Finding::NoCompanion);
+        let said: Vec<&Finding> = found.warnings.iter().filter(|finding| !(refused && about_marks(finding))).collect();
+        let lines = said.into_iter().map(|finding| {
             let would = if !self.settings.enforce && matches!(finding, Finding::Mark(_)) { "would say: " } else { "" };
             format!("{would}{}", finding.line(&own, &names))
         });

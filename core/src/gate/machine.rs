@@ -414,7 +414,10 @@ impl<'a> Gate<'a> {
     /// A hold that is due is made only while a companion is alive to release it.
     fn after_cone(&self) -> Phase {
         let made = self.subject.as_ref().is_some_and(|subject| subject.marks.note == Some(MarkNote::Made));
-        if made || self.findings.hold.is_some() { Phase::Lease } else { self.after_findings() }
+        // A refusal that no bypass can lift beats both.
+        let refused = !self.findings.refusals.is_empty() && self.settings.enforce && self.bypass_reason().is_none();
+        let due = (made || self.findings.hold.is_some()) && !refused;
+        if due { Phase::Lease } else { self.after_findings() }
     }
 
     fn lease(&mut self) -> Step {

@@ -103,4 +103,13 @@ fn a_refusal_beats_a_hold() {
     assert!(refusal(&judged).starts_with("dependency cycle: "));
     assert!(judged.verdict.mutation.is_empty());
     assert_eq!(judged.verdict.warnings, [] as [&str; 0]);
+    assert_eq!(judged.leases, [] as [&str; 0], "no hold is due");
+    // And a wish, and what would be done to a mark.
+    let wish = when_settled(suspended(new.clone()));
+    let judged = world.update(PERSON, &own(), &wish);
+    assert!(refusal(&judged).starts_with("dependency cycle: "));
+    assert_eq!((judged.verdict.warnings.len(), judged.leases.len()), (0, 0), "{:?}", judged.verdict.warnings);
+    let judged = world.update(PERSON, &suspended(own()), &annotated(new, HELD, Some(&forged())));
+    assert!(refusal(&judged).starts_with("dependency cycle: "));
+    assert_eq!(judged.verdict.warnings, [] as [&str; 0]);
 }

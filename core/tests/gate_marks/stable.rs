@@ -53,3 +53,22 @@ fn a_forged_change_during_a_hold_is_undone() {
     let fresh = mark(FLUX.user, FLUX.manager, AT, "premature");
     assert_eq!(annotation(&stored(&judged, &new), HELD), Some(fresh.as_str()));
 }
+
+#[test]
+fn after_the_release_the_same_apply_is_an_ordinary_one() {
+    // Whether git leaves the line out or says false; whether the source moves on meanwhile.
+    for world in [level(), unlevel()] {
+        for from_git in [own(), with(own(), &[("/spec/suspend", json!(false))])] {
+            let judged = world.update(FLUX, &own(), &from_git);
+            assert_silent(&judged);
+            assert_eq!(judged.reads, [] as [&str; 0]);
+        }
+    }
+}
+
+#[test]
+fn a_suspension_by_hand_that_an_apply_reverts_is_held_like_any_other() {
+    // A person suspends with kubectl; kustomize-controller takes the field over and drops it.
+    let judged = unlevel().update(FLUX, &declaring(suspended(own())), &own());
+    assert!(is_suspended(&stored(&judged, &own())));
+}

@@ -46,6 +46,9 @@ impl Unreadable {
         // Serde says "invalid type: string \"…\", expected a boolean at line 1 column 7". The part after the last
         // "expected" is our own word for the type; what stands before it may quote the object.
         let text = inner.to_string();
+        if text.starts_with("duplicate field") {
+            return Some(Self::new(if path == "." { "" } else { &path }, "free of repeated fields"));
+        }
         let expected = text.rsplit_once("expected ").map_or("another type", |(_, tail)| tail);
         let expected = match expected.split(" at line ").next().unwrap_or(expected) {
             "i64" => "a whole number",
@@ -234,6 +237,7 @@ mod tests {
         r#"{"metadata":{"annotations":{"sluicegate.dev/held":1}}}"#,
         "field metadata.annotations.sluicegate.dev/held is not a string"
     )]
+    #[case(r#"{"spec":{"suspend":true,"suspend":false}}"#, "field spec is not free of repeated fields")]
     #[case(r#"{"spec":"#, "it is not valid JSON")]
     #[case("[]", "it is not an object")]
     #[case("garbage", "it is not valid JSON")]

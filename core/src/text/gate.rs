@@ -111,6 +111,9 @@ impl Finding {
             Self::Duplicate { target, first, again } => {
                 format!("{own} names {} twice: {first} and {again}", named(target, names))
             }
+            Self::Unjudged(unjudged) if unjudged.kind.is_empty() => {
+                format!("{own} names something without a kind in {}", unjudged.reason)
+            }
             Self::Unjudged(unjudged) => format!(
                 "{own} waits in {} for {} {}, a kind that is not judged",
                 unjudged.reason,

@@ -6,7 +6,7 @@
 use super::Read;
 use super::store::{Known, Store, Unread};
 use crate::expression::{self, Failure, Scope};
-use crate::need::{Demand, Direction, Need, Reason};
+use crate::need::{Demand, Need, Reason};
 use crate::object::{Kind, Object, Reference};
 use crate::recovery;
 use crate::settled::{self, Blocker, Snapshot, Unmet};
@@ -206,7 +206,7 @@ impl Cone {
     fn follow_dependencies(&mut self, reference: &Reference, resumed: &Resumed<'_>, store: &Store) {
         let Some(object) = store.object(reference) else { return };
         let Some(depth) = self.members.get(reference).map(|member| member.depth) else { return };
-        let mut needs = object.needs().judged;
+        let mut needs = object.input_needs();
         needs.retain(|need| {
             matches!(need.reason, Reason::DependsOn(_)) && need.demand == Demand::Settled && {
                 need.target != resumed.object.reference
@@ -273,7 +273,7 @@ impl Cone {
         }
         let mut troubles = self.expressions(reference, resumed, store);
         if !self.is_lenient(reference, resumed.additive) {
-            troubles.extend(settled::blockers(object, store).into_iter().map(Trouble::Blocked));
+            troubles.extend(Blocker::headline(&settled::blockers(object, store)).cloned().map(Trouble::Blocked));
         }
         troubles
     }
@@ -342,7 +342,7 @@ impl Cone {
         let generator = store.object(at).filter(|object| object.reference.kind == Kind::ArtifactGenerator);
         let stalled = generator.is_some_and(|generator| recovery::is_provably_stalled(generator, store, now));
         let quoted = match &trouble {
-            Trouble::Blocked(blocker) if blocker.quotes_inputs() => member.children.clone(),
+            Trouble::Blocked(blocker) if blocker.quotes_input() => member.children.clone(),
             Trouble::Unexpected { by, .. } => vec![by.clone()],
             _ => Vec::new(),
         };
@@ -373,8 +373,8 @@ fn is_unread(member: &Member) -> bool {
 
 /// What the object under review waits for before it reconciles.
 fn first_needs(object: &Object) -> Vec<Need> {
-    let mut needs = object.needs().judged;
-    needs.retain(|need| need.direction == Direction::Input && !matches!(need.reason, Reason::Variant(..)));
+    let mut needs = object.input_needs();
+    needs.retain(|need| !matches!(need.reason, Reason::Variant(..)));
     for need in settled::inputs(object) {
         if !needs.contains(&need) {
             needs.push(need);

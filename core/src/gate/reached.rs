@@ -6,7 +6,7 @@
 use super::Read;
 use super::cone::Cone;
 use super::store::{Known, Store};
-use crate::need::{Direction, Reason};
+use crate::need::Reason;
 use crate::object::{Applied, Kind, Object, Owners, Reference};
 use crate::settled::Snapshot;
 use std::collections::BTreeSet;
@@ -151,7 +151,7 @@ impl Reached {
     fn search(&mut self, at: usize, mut seen: BTreeSet<Reference>, level: &[Reference], store: &Store) -> Stage {
         let mut next = BTreeSet::new();
         for object in level.iter().filter_map(|reference| store.object(reference)) {
-            for need in object.needs().judged.into_iter().filter(|need| need.direction == Direction::Input) {
+            for need in object.input_needs() {
                 if self.mine.contains(&need.target) || need.target == self.own {
                     return self.open_next(at + 1);
                 }
@@ -176,7 +176,7 @@ impl Reached {
 /// The source that an owner applies from.
 fn source(owner: &Object) -> Option<Reference> {
     let from = |reason| matches!(reason, Reason::SourceRef | Reason::ChartRef | Reason::ChartSource);
-    owner.needs().judged.into_iter().find(|need| from(need.reason)).map(|need| need.target)
+    owner.input_needs().into_iter().find(|need| from(need.reason)).map(|need| need.target)
 }
 
 /// Whether a Kustomization is past its apply of this revision, or will not apply it: it is suspended, is being

@@ -27,7 +27,18 @@ impl Object {
     /// All that this object waits for, read from its fields and, for what it has applied, from its status.
     #[must_use]
     pub fn needs(&self) -> Needs {
-        let mut reader = Reader { object: self, needs: Needs::default() };
+        self.read_needs(true)
+    }
+
+    /// What this object waits for before it reconciles: [`Object::needs`] without the outputs, of which an inventory may
+    /// hold thousands.
+    #[must_use]
+    pub fn input_needs(&self) -> Vec<Need> {
+        self.read_needs(false).judged
+    }
+
+    fn read_needs(&self, outputs: bool) -> Needs {
+        let mut reader = Reader { object: self, outputs, needs: Needs::default() };
         (self.reference.kind.row().needs)(&mut reader);
         reader.needs
     }
@@ -92,6 +103,8 @@ impl Object {
 /// Reads needs off one object; the rows of the table of kinds call its methods.
 pub(crate) struct Reader<'a> {
     object: &'a Object,
+    /// Whether outputs are wanted too.
+    outputs: bool,
     needs: Needs,
 }
 
@@ -207,7 +220,7 @@ impl Reader<'_> {
 
     /// What has been applied, where the object waits for it.
     pub(crate) fn children(&mut self) {
-        let Some(reason) = self.object.waits_for_children() else { return };
+        let Some(reason) = self.object.waits_for_children().filter(|_| self.outputs) else { return };
         let Some(Inventory::Applied(applied)) = &self.object.status.inventory else { return };
         for target in applied.iter().filter(|target| **target != self.object.reference) {
             self.push(target.clone(), reason, Direction::Output, Demand::Settled);
@@ -216,7 +229,7 @@ impl Reader<'_> {
 
     /// `spec.healthChecks[i]`, which `wait` overrides. An object never waits for itself (kustomize-controller 1.9.4).
     pub(crate) fn health_checks(&mut self) {
-        if self.object.spec.wait.unwrap_or(false) || self.object.spec.kube_config.is_some() {
+        if !self.outputs || self.object.spec.wait.unwrap_or(false) || self.object.spec.kube_config.is_some() {
             return;
         }
         for (index, check) in self.object.spec.health_checks.iter().flatten().enumerate() {

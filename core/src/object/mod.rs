@@ -2,6 +2,7 @@
 
 mod inventory;
 mod kind;
+mod locate;
 mod manifest;
 mod owner;
 mod read;

@@ -4,6 +4,7 @@ use super::manifest::{Condition, Manifest, Metadata, Spec, Status, Stored};
 use super::{Artifact, Kind, Owners, Reference, Switch};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use super::locate::path_at;
 use std::fmt;
 
 /// An object of a judged kind, with the fields that decisions read.
@@ -33,21 +34,18 @@ impl Unreadable {
         Self { field: field.into(), expected: expected.into() }
     }
 
-    /// Finds the field that an error of `serde_json` is about, by decoding once more and following the path.
+    /// Finds the field that an error of `serde_json` is about.
     #[must_use]
-    pub fn locate<'de, T: serde::Deserialize<'de>>(json: &'de [u8]) -> Option<Self> {
-        let deserializer = &mut serde_json::Deserializer::from_slice(json);
-        let error = serde_path_to_error::deserialize::<_, T>(deserializer).err()?;
-        let path = error.path().to_string();
-        let inner = error.into_inner();
-        if !inner.is_data() {
-            return Some(Self::new("", "valid JSON"));
+    pub fn locate(json: &[u8], error: &serde_json::Error) -> Self {
+        if !error.is_data() {
+            return Self::new("", "valid JSON");
         }
+        let path = path_at(json, error.line(), error.column());
         // Serde says "invalid type: string \"…\", expected a boolean at line 1 column 7". The part after the last
         // "expected" is our own word for the type; what stands before it may quote the object.
-        let text = inner.to_string();
+        let text = error.to_string();
         if text.starts_with("duplicate field") {
-            return Some(Self::new(if path == "." { "" } else { &path }, "free of repeated fields"));
+            return Self::new(&path, "given only once");
         }
         let expected = text.rsplit_once("expected ").map_or("another type", |(_, tail)| tail);
         let expected = match expected.split(" at line ").next().unwrap_or(expected) {
@@ -57,7 +55,7 @@ impl Unreadable {
             text if text.starts_with("struct ") => "an object",
             text => text,
         };
-        Some(Self::new(if path == "." { "" } else { &path }, expected))
+        Self::new(&path, expected)
     }
 }
 
@@ -73,9 +71,7 @@ impl fmt::Display for Unreadable {
 }
 
 fn decode<'de, T: Deserialize<'de>>(json: &'de [u8]) -> Result<Manifest<Box<str>, T>, Unreadable> {
-    serde_json::from_slice(json).map_err(|_| {
-        Unreadable::locate::<Manifest<Box<str>, T>>(json).unwrap_or_else(|| Unreadable::new("", "valid JSON"))
-    })
+    serde_json::from_slice(json).map_err(|error| Unreadable::locate(json, &error))
 }
 
 impl Object {
@@ -237,7 +233,7 @@ mod tests {
         r#"{"metadata":{"annotations":{"sluicegate.dev/held":1}}}"#,
         "field metadata.annotations.sluicegate.dev/held is not a string"
     )]
-    #[case(r#"{"spec":{"suspend":true,"suspend":false}}"#, "field spec is not free of repeated fields")]
+    #[case(r#"{"spec":{"suspend":true,"suspend":false}}"#, "field spec.suspend is not given only once")]
     #[case(r#"{"spec":"#, "it is not valid JSON")]
     #[case("[]", "it is not an object")]
     #[case("garbage", "it is not valid JSON")]

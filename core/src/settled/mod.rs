@@ -60,10 +60,8 @@ impl Snapshot for BTreeMap<Reference, Object> {
 /// that moves on later does not undo what was done.
 #[must_use]
 pub fn inputs(object: &Object) -> Vec<Need> {
-    let mut needs = object.needs().judged;
-    needs.retain(|need| {
-        need.direction == Direction::Input && !matches!(need.reason, Reason::DependsOn(_) | Reason::Variant(..))
-    });
+    let mut needs = object.input_needs();
+    needs.retain(|need| !matches!(need.reason, Reason::DependsOn(_) | Reason::Variant(..)));
     if let Some(target) = object.generated_chart().filter(|_| object.spec.chart_ref.is_none()) {
         needs.push(Need { target, reason: Reason::Chart, direction: Direction::Input, demand: Demand::Settled });
     }

@@ -20,21 +20,6 @@ impl Blocker {
         Sentence(self)
     }
 
-    /// Whether the whole sentence quotes the status of the object's inputs too.
-    #[must_use]
-    pub fn quotes_inputs(&self) -> bool {
-        matches!(
-            self,
-            Self::IncludeDiffers { .. }
-                | Self::SourceNotObserved { .. }
-                | Self::NotBuiltFromSource { .. }
-                | Self::DigestDiffers { .. }
-                | Self::NotApplied { .. }
-                | Self::OtherArtifact { .. }
-                | Self::NotAttempted { .. }
-        )
-    }
-
     /// What is wrong, without anything that stands in an object: for objects whose status may not be told.
     #[must_use]
     pub fn brief(&self) -> &'static str {

@@ -56,6 +56,10 @@ fn the_nearest_root_is_named_and_then_the_first_in_the_stable_order() {
         let text = refusal(&resume(&world, PERSON, &kustomization("x", &order))).to_owned();
         assert!(first_line(&text).contains("waits for Kustomization/n/a:"), "{text}");
     }
+    // However late its name.
+    let world = World::with([git(), unsettled(kustomization("z", &[]))].into_iter().chain(far.clone()));
+    let text = refusal(&resume(&world, PERSON, &kustomization("x", &["aa", "z"]))).to_owned();
+    assert!(first_line(&text).contains("waits for Kustomization/n/z:"), "{text}");
     // Only the far one is a root, where the near one waits for it.
     let world = World::with([git()].into_iter().chain(far));
     let text = refusal(&resume(&world, PERSON, &kustomization("x", &["aa"]))).to_owned();

@@ -65,8 +65,24 @@ fn ringed(largest: usize) -> impl Strategy<Value = Objects> {
     })
 }
 
+/// A ring of strands that split and meet: detours as long as what they go around, over any part of the ring.
+fn braided(largest: usize) -> impl Strategy<Value = Objects> {
+    let layers = (largest / 3).max(1);
+    let second = (0..layers, 0..=layers);
+    let crossings = prop::collection::vec((0..layers, 0..9_usize), 0..8);
+    (1..=layers, second, crossings).prop_map(move |(layers, (start, length), crossings)| {
+        let edge = |layer: usize, from: usize, to: usize| {
+            (layer % layers + from * layers, (layer + 1) % layers + to * layers, 9_u8)
+        };
+        let first = (0..layers).map(|layer| edge(layer, 0, 0));
+        let second = (start..start + length).map(|layer| edge(layer, 1, 1));
+        let crossings = crossings.into_iter().map(|(layer, which)| edge(layer, which % 3, which / 3));
+        objects(layers * 3, &first.chain(second).chain(crossings).collect::<Vec<_>>(), |_| true)
+    })
+}
+
 fn any_graph(largest: usize) -> impl Strategy<Value = Objects> {
-    prop_oneof![wild(largest), ringed(largest)]
+    prop_oneof![wild(largest), ringed(largest), braided(largest)]
 }
 
 fn shuffled(objects: impl Strategy<Value = Objects>) -> impl Strategy<Value = (Objects, Objects)> {

@@ -78,3 +78,36 @@ fn join(a: Option<Span>, b: Option<Span>) -> Option<Span> {
         (a, b) => a.or(b),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
+
+        /// The loop need not be the shortest, so that detours of every kind occur.
+        #[test]
+        fn all_and_only_the_edges_that_break_every_loop(
+            length in 1..9_usize,
+            turned in 0..9_usize,
+            detours in prop::collection::vec((0..11_usize, 0..11_usize), 0..5),
+        ) {
+            let count = length + 2;
+            let around: Vec<Node> = (0..length).map(|place| Node::new((place + turned) % length)).collect();
+            let ring = (0..length).map(|place| (Node::new(place), Node::new((place + 1) % length)));
+            let detours = detours.iter().map(|(from, to)| (Node::new(from % count), Node::new(to % count)));
+            let mut edges: Vec<_> = ring.chain(detours).collect();
+            edges.sort_unstable();
+            edges.dedup();
+            let breaks = |place: &usize| {
+                let (from, to) = (around[*place], around[(place + 1) % length]);
+                let without: Vec<_> = edges.iter().copied().filter(|edge| *edge != (from, to)).collect();
+                Dense::new(count, &without).sorted(|_, _| false).len() == count
+            };
+            let expected: Vec<usize> = (0..length).filter(breaks).collect();
+            prop_assert_eq!(cuts(&Dense::new(count, &edges), &around), expected);
+        }
+    }
+}

@@ -104,17 +104,14 @@ impl<'a> Rest<'a> {
     /// The best connected gate, the first in order among equals: it takes most others out with it.
     fn next(&mut self) -> Option<Node> {
         while let Some((known, Reverse(node))) = self.queue.pop() {
-            let now = product(self.degrees[node]);
             if !self.alive[node] {
                 continue;
             }
-            if now == 0 {
-                self.take_out(node);
-            } else if now == known {
+            let now = product(self.degrees[node]);
+            if now == known {
                 return Some(node);
-            } else {
-                self.queue.push((now, Reverse(node)));
             }
+            self.queue.push((now, Reverse(node)));
         }
         None
     }

@@ -1,3 +1,4 @@
+use super::dense::{Dense, Node};
 use super::*;
 use crate::need::{Demand, Direction, Need, Reason};
 use crate::object::{Kind, Reference};
@@ -257,6 +258,16 @@ fn a_search_cut_short_still_gives_a_loop_and_says_so() {
     let members = ["Kustomization/n/a", "Kustomization/n/y", "Kustomization/n/f"];
     assert_eq!(texts(cut_short.shortest.members()), members);
     assert_eq!((&cut_short.members, &cut_short.cut), (&proven.members, &None));
+}
+
+/// The search from node 2 ends with the loop 1, 5, 2; 1 also lies on one with 0, which is as short and comes first.
+#[test]
+fn a_loop_starts_with_its_first_member_even_if_the_search_was_cut_short() {
+    let edges = [(0, 6), (1, 0), (1, 5), (2, 1), (2, 3), (2, 4), (3, 5), (4, 7), (5, 2), (6, 1), (7, 2)];
+    let edges = edges.map(|(from, to)| (Node::new(from), Node::new(to)));
+    let found = shortest::shortest(&Dense::new(8, &edges), 0).unwrap();
+    assert!(!found.proven);
+    assert_eq!(found.nodes, [0, 6, 1].map(Node::new));
 }
 
 fn numbered(number: usize) -> Reference {

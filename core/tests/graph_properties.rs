@@ -1,5 +1,7 @@
 //! The graph against an oracle that knows nothing but brute force.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
 use proptest::prelude::*;
 use proptest::sample::subsequence;
 use sluicegate_core::graph::{Graph, LoopReport, binds};
@@ -16,7 +18,7 @@ fn reference(number: usize) -> Reference {
         1 => Kind::HelmRelease,
         _ => Kind::Kustomization,
     };
-    Reference::new(kind, if number % 3 == 0 { "b" } else { "a" }, &format!("n{}", number * 37 % 101))
+    Reference::new(kind, if number.is_multiple_of(3) { "b" } else { "a" }, &format!("n{}", number * 37 % 101))
 }
 
 /// The needs that an edge stands for: often one, sometimes several of which one binds, sometimes none that does.

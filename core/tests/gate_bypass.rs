@@ -241,3 +241,20 @@ fn a_hostile_reason_stays_in_its_place() {
                 namespace n";
     assert_eq!(refusal(&judged).lines().last(), Some(last));
 }
+
+#[test]
+fn who_bypasses_is_not_asked_about_names() {
+    let foreign = with(sample::kustomization("m", "a"), &[("/spec/sourceRef/namespace", "n".into())]);
+    let entry = serde_json::json!([{"namespace": "m", "name": "a"}]);
+    let object = with(own(), &[("/spec/dependsOn", entry)]);
+    let mut world = granted();
+    put(&mut world, sample::git_repository("n", "repo"));
+    put(&mut world, unsettled(foreign));
+    let judged = world.update(PERSON, &suspended(object.clone()), &because(object.clone()));
+    assert_eq!(judged.verdict.refusal, None);
+    assert_eq!(judged.questions, [grant("n")]);
+    // Without the grant the names are asked about, after it.
+    world.allowed.clear();
+    let judged = world.update(PERSON, &suspended(object.clone()), &because(object));
+    assert_eq!((judged.questions.len(), &judged.questions[0]), (2, &grant("n")));
+}

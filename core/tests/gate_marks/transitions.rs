@@ -95,6 +95,11 @@ fn an_applier_that_declares_the_switch_on_ends_the_mark() {
     let judged = unlevel().update(PERSON, &held(own()), &declaring(held(own())));
     assert_eq!(warnings(&judged), [LEFT]);
     assert!(judged.verdict.mutation.is_empty());
+    // Under whatever field manager.
+    let diff = By { user: "alice", manager: "kustomize-controller", dry_run: false };
+    let judged = unlevel().update(diff, &held(own()), &declaring(held(own())));
+    assert_eq!(warnings(&judged), [LEFT]);
+    assert!(judged.verdict.mutation.is_empty());
     // Neither does the companion's.
     assert_silent(&unlevel().update(COMPANION, &held(own()), &declaring(held(own()))));
 }

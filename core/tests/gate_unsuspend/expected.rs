@@ -85,3 +85,21 @@ fn a_repository_that_includes_others_shows_its_own_revision() {
     put(&mut world, git());
     assert_silent(&resume(&world, PERSON, &annotated(including, EXPECTED, Some("abcdef0"))));
 }
+
+#[test]
+fn a_suspended_dependency_is_told_before_the_chart_version_it_cannot_show() {
+    let other = depending(sample::helm_release_of(Kind::OCIRepository, "repo", "n", "y"), &["x"]);
+    let release = suspended(annotated(sample::helm_release("n", "x"), EXPECTED, Some("2.0.0")));
+    let text = refused([git(), sample::helm_chart("n", "n-x"), sample::oci_repository("n", "repo"), release], &other);
+    assert!(first_line(&text).contains("waits for HelmRelease/n/x: suspended"), "{text}");
+}
+
+#[test]
+fn a_source_that_does_not_show_it_is_the_root_of_what_waits_for_it() {
+    let source = json!({"kind": "OCIRepository", "name": "image"});
+    let applied = [("/spec/sourceRef", source), ("/status/lastAppliedRevision", sample::OCI_REVISION.into())];
+    let a = unsettled(with(kustomization("a", &[]), &applied));
+    let image = annotated(sample::oci_repository("n", "image"), EXPECTED, Some("9.9.9"));
+    let text = refused([git(), a, image], &kustomization("x", &["a"]));
+    assert!(first_line(&text).contains("waits for OCIRepository/n/image: does not show the expected"), "{text}");
+}

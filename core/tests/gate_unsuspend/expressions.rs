@@ -132,3 +132,18 @@ fn what_is_asked_to_exist_may_still_have_to_be_settled_for_another(#[values(fals
     let text = refused([including, included, kustomization("k", &[])], &object);
     assert!(first_line(&text).ends_with("waits for GitRepository/n/i: generation 3 not yet observed (2)"), "{text}");
 }
+
+#[test]
+fn what_is_asked_to_exist_is_the_root_where_something_further_away_consumes_it() {
+    let existing = json!({
+        "apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "OCIRepository", "name": "image", "namespace": "n"
+    });
+    let entries = json!([depending_set()["spec"]["dependsOn"][0], existing]);
+    let object = with(sample::resource_set("n", "x"), &[("/spec/dependsOn", entries)]);
+    let source = json!({"kind": "OCIRepository", "name": "image"});
+    let applied = [("/spec/sourceRef", source), ("/status/lastAppliedRevision", sample::OCI_REVISION.into())];
+    let k = unsettled(kustomization("k", &["l"]));
+    let l = with(kustomization("l", &[]), &applied);
+    let text = refused([git(), k, l, unsettled(sample::oci_repository("n", "image"))], &object);
+    assert!(first_line(&text).contains("waits for OCIRepository/n/image: generation 3"), "{text}");
+}

@@ -94,6 +94,16 @@ fn sources_that_include_each_other_end() {
     assert_eq!(judged.reads, ["GitRepository/n/repo", "GitRepository/n/b"]);
 }
 
+#[test]
+fn a_source_that_includes_the_object_under_review_ends_there() {
+    let include = json!([{"repository": {"name": "x"}}]);
+    let included = json!([git()["status"]["artifact"]]);
+    let repo = with(git(), &[("/spec/include", include), ("/status/includedArtifacts", included)]);
+    let judged = resume(&World::with([repo, suspended(including())]), PERSON, &including());
+    assert_silent(&judged);
+    assert_eq!(judged.reads, ["GitRepository/n/repo"]);
+}
+
 // Outputs.
 
 #[test]

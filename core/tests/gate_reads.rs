@@ -189,3 +189,18 @@ fn what_an_expression_needs_is_read_whole_and_once() {
     assert_eq!(judged.reads, ["Kustomization/n/c", "Kustomization/n/b"]);
     assert_eq!(judged.whole, judged.reads);
 }
+
+/// The status of the object itself is the stored one, whatever the request says.
+#[test]
+fn an_expression_reads_the_stored_status() {
+    let expression = "self.status.done == true";
+    let mut new = having(kustomization("n", "a", &[]), "dependsOn", json!([{"name": "b", "readyExpr": expression}]));
+    let mut old = having(new.clone(), "suspend", json!(true));
+    let world = World::with([kustomization("n", "b", &[])]);
+    old["status"] = json!({"done": true});
+    new["status"] = json!({"done": false});
+    assert_eq!(world.update(PERSON, &old, &new).said(), "admitted");
+    old["status"] = json!({"done": false});
+    new["status"] = json!({"done": true});
+    assert!(world.update(PERSON, &old, &new).said().contains("does not meet spec.dependsOn[0].readyExpr"));
+}

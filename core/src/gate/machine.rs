@@ -197,7 +197,7 @@ impl<'a> Gate<'a> {
         let subject = Subject::new(new, old, marks, audit);
         if subject.up && subject.expression_targets().next().is_some() {
             // Nested too deep for a value: then the expression is not evaluated, and says so.
-            self.whole = serde_json::from_slice(request.object).ok();
+            self.whole = whole(request);
             self.store.read_whole(subject.expression_targets());
         }
         self.judge_without_reads(&subject);
@@ -524,6 +524,17 @@ impl<'a> Gate<'a> {
 
 fn no_answer() -> Fetched {
     Fetched::Failed("no answer".into())
+}
+
+/// The object with all its fields, as it would be stored: the API server drops what a request says of the status.
+fn whole(request: &Request<'_>) -> Option<Value> {
+    let mut object: Value = serde_json::from_slice(request.object).ok()?;
+    let mut old: Option<Value> = request.old.and_then(|old| serde_json::from_slice(old).ok());
+    let status = old.as_mut().and_then(|old| old.as_object_mut()?.remove("status"));
+    let fields = object.as_object_mut()?;
+    fields.remove("status");
+    fields.extend(status.map(|status| ("status".to_owned(), status)));
+    Some(object)
 }
 
 fn resumed<'s>(subject: &'s Subject, whole: Option<&'s Value>, settings: &Settings) -> Resumed<'s> {

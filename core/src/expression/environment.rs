@@ -18,6 +18,8 @@ pub(super) fn context<'v>() -> Context<'static, 'v> {
 /// Only if a name is declared twice, which no input can cause and a test would see.
 pub(super) fn environment() -> Result<Env, DeclarationError> {
     let mut env = Env::stdlib();
+    // As in cel-go, the last entry counts.
+    env.set_error_on_duplicate_map_keys(false);
     env.add_extension(extensions::strings)?;
     env.add_extension(extensions::encoders)?;
     env.add_extension(library::sets)?;

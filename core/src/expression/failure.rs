@@ -19,7 +19,8 @@ pub enum Failure {
         /// How long it is.
         bytes: usize,
     },
-    /// It is nested over 32 levels, or is one chain of operators or selections too long to evaluate on a small stack.
+    /// It is nested over 32 levels, or is one chain of operators or selections too long to evaluate on a small stack;
+    /// or the part of the object it looks at is nested over 128 levels.
     TooDeep,
     /// Its estimated cost (time, memory, or the nesting of the values it builds) is over the limit.
     TooCostly,

@@ -92,15 +92,14 @@ impl Expression {
 
     /// Evaluates the expression.
     ///
-    /// Its cost is estimated first, from the sizes of the very parts of the objects it looks at; only these parts are
-    /// converted, so the size of the rest does not matter.
+    /// Only the parts of the objects it looks at are converted, and its cost is estimated from their very sizes: the
+    /// size of the rest does not matter.
     ///
     /// # Errors
     ///
-    /// [`Failure::TooCostly`], [`Failure::NotBoolean`], [`Failure::Evaluation`]. A scope of other variables than
+    /// [`Failure::TooCostly`], [`Failure::TooDeep`] (the objects), [`Failure::NotBoolean`], [`Failure::Evaluation`]. A scope of other variables than
     /// those it was parsed for is an [`Failure::Evaluation`] of an undeclared name.
     pub fn evaluate(&self, scope: Scope<'_>) -> Result<bool, Failure> {
-        estimate::allow(&self.tree, scope)?;
         let wanted = object::Wanted::of(&self.tree);
         let mut context = environment::context();
         match scope {
@@ -119,6 +118,7 @@ impl Expression {
                 }
             }
         }
+        estimate::allow(&self.tree, scope)?;
         let result = cel::Value::resolve_val(&self.tree, &context).map_err(|error| Failure::of(&error))?;
         match result.downcast_ref::<CelBool>() {
             Some(answer) => Ok(*answer.inner()),

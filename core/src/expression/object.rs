@@ -27,7 +27,7 @@ impl<'t> Wanted<'t> {
         let mut open = vec![tree];
         while let Some(expr) = open.pop() {
             match walk::path(expr) {
-                Some((variable, fields)) => wanted.add(variable, &fields.names),
+                Some((variable, fields)) => wanted.add(variable, &fields),
                 None => walk::children(expr, |child| open.push(child)),
             }
         }
@@ -55,7 +55,7 @@ impl<'t> Wanted<'t> {
 ///
 /// # Errors
 ///
-/// [`Failure::Evaluation`] if they nest too deep.
+/// [`Failure::TooDeep`] if they nest over 128 levels.
 pub(super) fn convert<'v>(value: &'v Value, wanted: &Wanted<'_>) -> Result<Box<dyn Val + 'v>, Failure> {
     part(value, wanted, MAX_LEVELS)
 }
@@ -105,5 +105,5 @@ fn key(name: &str) -> CelMapKey<'_> {
 }
 
 fn one_less(levels: usize) -> Result<usize, Failure> {
-    levels.checked_sub(1).ok_or_else(|| Failure::evaluation("the object is nested too deep"))
+    levels.checked_sub(1).ok_or(Failure::TooDeep)
 }

@@ -31,7 +31,7 @@ fn entry_children<'t>(entry: &'t EntryExpr, see: &mut impl FnMut(&'t IdedExpr)) 
     }
 }
 
-/// How deep the tree is; a name with its selections (`a.b.c`), which is resolved in one go, is one level.
+/// How deep the tree is, selections (`a.b.c`) included.
 ///
 /// Iterative: it decides whether anything else may recurse.
 pub(super) fn depth(root: &IdedExpr) -> usize {
@@ -39,32 +39,22 @@ pub(super) fn depth(root: &IdedExpr) -> usize {
     let mut open = vec![(root, 1)];
     while let Some((expr, level)) = open.pop() {
         deepest = deepest.max(level);
-        if !matches!(path(expr), Some((_, fields)) if matches!(expr.expr, Expr::Select(_)) && fields.plain) {
-            children(expr, |child| open.push((child, level + 1)));
-        }
+        children(expr, |child| open.push((child, level + 1)));
     }
     deepest
 }
 
-/// The fields of a [`path`], outermost object first.
-#[derive(Debug)]
-pub(super) struct Fields<'t> {
-    pub(super) names: Vec<&'t str>,
-    /// All of them are selected as `.name`.
-    plain: bool,
-}
-
 /// A variable and the fields selected on it by constant names, if `expr` is nothing else: `dep.status`,
-/// `dep.metadata.labels['v']`, `dep.?spec.?path`, `has(dep.spec)`. The name comes without its leading dot.
-pub(super) fn path(expr: &IdedExpr) -> Option<(&str, Fields<'_>)> {
+/// `dep.metadata.labels['v']`, `dep.?spec.?path`, `has(dep.spec)`. The name comes
+/// without its leading dot, the fields outermost first.
+pub(super) fn path(expr: &IdedExpr) -> Option<(&str, Vec<&str>)> {
     let mut names = Vec::new();
-    let mut plain = true;
     let mut at = expr;
     loop {
         match &at.expr {
             Expr::Ident(name) => {
                 names.reverse();
-                return Some((name.trim_start_matches('.'), Fields { names, plain }));
+                return Some((name.trim_start_matches('.'), names));
             }
             Expr::Select(select) => {
                 names.push(&select.field);
@@ -76,7 +66,6 @@ pub(super) fn path(expr: &IdedExpr) -> Option<(&str, Fields<'_>)> {
                         return None;
                     };
                     names.push(key.inner());
-                    plain = false;
                     at = operand;
                 }
                 _ => return None,

@@ -4,8 +4,9 @@ mod support;
 
 use rstest::rstest;
 use serde_json::{Value, json};
-use sluicegate_core::gate::Fetched;
+use sluicegate_core::gate::{Fetched, Settings};
 use sluicegate_core::object::Kind;
+use std::time::Duration;
 use support::shape::{having, object, to};
 use support::{AUDIT, By, FLUX, PERSON, World, kustomization, reference};
 
@@ -114,4 +115,15 @@ fn too_many_at_once(#[case] by: By, #[case] count: usize, #[case] said: &str, #[
     assert_eq!(judged.reads.len(), reads);
     // Entries that name one object are one need.
     assert!(world.create(PERSON, &kustomization("n", "a", &["b0"; 9])).verdict.is_admitted());
+}
+
+/// Half of what the evaluation leaves after one second: the other half is for the read that is under way.
+#[rstest]
+#[case(10, 4_500)]
+#[case(2, 500)]
+#[case(1, 0)]
+#[case(0, 0)]
+fn the_time_for_reading(#[case] evaluation: u64, #[case] milliseconds: u128) {
+    let settings = Settings { evaluation: Duration::from_secs(evaluation), ..Settings::default() };
+    assert_eq!(settings.reading_time().as_millis(), milliseconds);
 }

@@ -77,6 +77,8 @@ pub fn is_fit_to_print(verdict: &Verdict) {
     assert!(verdict.warnings.len() <= 20, "{} warnings", verdict.warnings.len());
     assert!(verdict.refusal.as_ref().is_none_or(|message| message.len() < 40_000), "a refusal without end");
     assert!(verdict.audit.iter().all(|(_, value)| value.len() < 10_000), "an audit annotation without end");
+    let keys: Vec<&str> = verdict.audit.iter().map(|(key, _)| *key).collect();
+    assert!(keys.starts_with(&["rule", "path"]), "{keys:?}");
 }
 
 impl Judged {

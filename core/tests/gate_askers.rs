@@ -1,5 +1,7 @@
 //! Who asks, and what each of them gets for the same mistake.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
 mod support;
 
 use rstest::rstest;

@@ -1,6 +1,8 @@
 //! Every text that the gate can say, in one list. The matches without a wildcard fail to compile where a finding is
 //! added that is not in it.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
 use sluicegate_core::expression::Failure;
 use sluicegate_core::gate::{
     Blockage, Disclose, Finding, Judging, Link, MarkNote, Names, Trouble, Unheld, Unreached, Unread,

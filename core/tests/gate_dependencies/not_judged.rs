@@ -1,14 +1,12 @@
 //! What cannot be read, and what there is no budget for: admitted, and said.
 
-mod support;
-
+use crate::support::shape::{having, object, to};
+use crate::support::{AUDIT, By, FLUX, PERSON, World, kustomization, reference};
 use rstest::rstest;
 use serde_json::{Value, json};
 use sluicegate_core::gate::{Fetched, Settings};
 use sluicegate_core::object::Kind;
 use std::time::Duration;
-use support::shape::{having, object, to};
-use support::{AUDIT, By, FLUX, PERSON, World, kustomization, reference};
 
 fn old() -> Value {
     kustomization("n", "a", &[])

@@ -1,13 +1,11 @@
 //! A loop that the same apply may still undo is only a warning: reversing a need in one commit passes through a state
 //! that looks cyclic.
 
-mod support;
-
+use crate::support::shape::{having, object, owned, to};
+use crate::support::{By, COMPANION, FLUX, PERSON, World, kustomization, reference};
 use rstest::rstest;
 use serde_json::{Value, json};
 use sluicegate_core::object::Kind;
-use support::shape::{having, object, owned, to};
-use support::{By, COMPANION, FLUX, PERSON, World, kustomization, reference};
 
 const DRY: By = By { dry_run: true, ..FLUX };
 

@@ -1,12 +1,10 @@
 //! Loops among cozystack's Packages: what a PackageSource lists for a variant is what the Package of its name waits for.
 
-mod support;
-
+use crate::support::shape::{having, listing, object};
+use crate::support::{FLUX, PERSON, World, kustomization};
 use rstest::rstest;
 use serde_json::{Value, json};
 use sluicegate_core::object::Kind;
-use support::shape::{having, listing, object};
-use support::{FLUX, PERSON, World, kustomization};
 
 fn package(name: &str, spec: Value) -> Value {
     object(Kind::Package, "", name, spec)
@@ -111,7 +109,7 @@ fn a_source_adds_a_dependency(#[case] variants: &[(&str, &str)], #[case] closes:
 fn a_new_source(#[case] spec: Option<Value>, #[case] closes: bool) {
     let mut world = world(&[]);
     world.objects.retain(|reference, _| reference.to_string() != "Package/a");
-    world.objects.extend(spec.map(|spec| (support::reference(&package("a", json!({}))), package("a", spec))));
+    world.objects.extend(spec.map(|spec| (crate::support::reference(&package("a", json!({}))), package("a", spec))));
     let judged = world.create(PERSON, &source("a", &[("default", "b")]));
     assert_eq!(!judged.verdict.is_admitted(), closes, "{}", judged.said());
     if !closes {

@@ -1,13 +1,11 @@
 //! Ten thousand of everything: no recursion on user data, and answers that stay short.
 
-mod support;
-
+use crate::support::shape::{having, listing, object};
+use crate::support::{By, FLUX, PERSON, World, kustomization, reference};
 use rstest::rstest;
 use serde_json::{Value, json};
 use sluicegate_core::gate::{Settings, Severity};
 use sluicegate_core::object::Kind;
-use support::shape::{having, listing, object};
-use support::{By, FLUX, PERSON, World, kustomization, reference};
 
 fn named(count: usize) -> Vec<String> {
     (0..count).map(|i| format!("b{i:05}")).collect()

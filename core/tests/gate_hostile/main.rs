@@ -1,7 +1,12 @@
 //! Bad input: always a verdict, with a sentence that names object and field, never a panic, and never an unescaped or
 //! unbounded piece of the object. Every answer is checked by [`support::shape::is_fit_to_print`].
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
+#[path = "../support/mod.rs"]
 mod support;
+
+mod scale;
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -1,6 +1,14 @@
 //! Cycles: which change is refused, with which loop, and which one is not to blame. Numbers are those of the field cases.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
+#[path = "../support/mod.rs"]
 mod support;
+
+mod loops;
+mod packages;
+mod reads;
+mod undo;
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -1,15 +1,13 @@
 //! The hot path: what it lets through, the whole gate would admit without a read, a word or a change.
 
-mod support;
-
+use crate::support::shape::{listing, object, owned};
+use crate::support::{By, COMPANION, FLUX, PERSON, World, kustomization, reference};
 use proptest::prelude::*;
 use proptest::sample::select;
 use rstest::rstest;
 use serde_json::{Value, json};
 use sluicegate_core::gate::{Asker, Operation, Role, Settings, is_quiet};
 use sluicegate_core::object::{Kind, Seen};
-use support::shape::{listing, object, owned};
-use support::{By, COMPANION, FLUX, PERSON, World, kustomization, reference};
 
 fn quiet(by: By, operation: Operation, new: &Value, old: Option<&Value>) -> bool {
     let (new_text, old_text) = (new.to_string(), old.map(Value::to_string));

@@ -1,12 +1,10 @@
 //! A loop through every kind of need, and what keeps a field from being one.
 
-mod support;
-
+use crate::support::shape::{having, listing, object, owned, to};
+use crate::support::{FLUX, Judged, PERSON, World, kustomization};
 use rstest::rstest;
 use serde_json::{Value, json};
 use sluicegate_core::object::Kind;
-use support::shape::{having, listing, object, owned, to};
-use support::{FLUX, Judged, PERSON, World, kustomization};
 
 const KUSTOMIZE: &str = "kustomize.toolkit.fluxcd.io/v1";
 

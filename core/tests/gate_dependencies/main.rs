@@ -1,6 +1,11 @@
 //! Missing, wrong kind, twice: mistakes of their own kind, told apart from a cycle and from each other.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
+#[path = "../support/mod.rs"]
 mod support;
+
+mod not_judged;
 
 use rstest::rstest;
 use serde_json::{Value, json};

@@ -1,13 +1,11 @@
 //! What a decision costs: the objects it reads, each once, in a fixed order, and nothing at all where nothing that
 //! matters is changed.
 
-mod support;
-
+use crate::support::shape::{having, listing, object, owned, to};
+use crate::support::{By, FLUX, PERSON, World, kustomization};
 use rstest::rstest;
 use serde_json::{Value, json};
 use sluicegate_core::object::Kind;
-use support::shape::{having, listing, object, owned, to};
-use support::{By, FLUX, PERSON, World, kustomization};
 
 /// `a` is a member of a loop that is stored already, `a` → `b` → `a`, has owners and a source, and is suspended.
 fn stored() -> Value {

@@ -1,9 +1,13 @@
 //! The gate against an oracle that knows nothing but the edges: whatever the cluster looks like, a refused change lies
 //! on a loop that it makes, and an admitted one makes none.
 
-#[path = "support/model.rs"]
-mod model;
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
+#[path = "../support/mod.rs"]
 mod support;
+
+mod model;
+mod quiet;
 
 use model::{Case, Edges, called, case, distances, kind, own, shortest_through};
 use proptest::prelude::*;

@@ -12,9 +12,9 @@ use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValu
 use serde_json::Value;
 
 /// The most steps an expression may take. A step is 20 to 100 ns in the compiled policy.
-const MAX_STEPS: u64 = 2_000_000;
+const MAX_STEPS: u64 = 1_000_000;
 /// The most memory its values may take, in bytes.
-const MAX_MEMORY: u64 = 32 << 20;
+const MAX_MEMORY: u64 = 24 << 20;
 /// How deep the values it builds may nest: they are cloned, compared and dropped by recursion.
 const MAX_DEPTH: u64 = 192;
 
@@ -34,6 +34,14 @@ pub(super) fn allow(tree: &IdedExpr, scope: Scope<'_>) -> Result<(), Failure> {
 /// [`Failure::TooCostly`].
 pub(super) fn allow_ordinary(tree: &IdedExpr) -> Result<(), Failure> {
     Estimate::new(None).verdict(tree)
+}
+
+/// What the result can be at most.
+#[cfg(test)]
+pub(super) fn result(tree: &IdedExpr, scope: Scope<'_>) -> Bounds {
+    let mut estimate = Estimate::new(Some(scope));
+    let (shape, _) = estimate.visit(tree);
+    estimate.bounds(shape)
 }
 
 /// What a variable is taken for without objects: nothing in it is longer than this.
@@ -187,7 +195,8 @@ impl<'t, 'v> Estimate<'t, 'v> {
             (name, args) => {
                 let target = call.target.as_deref().filter(|target| functions::namespace(target).is_none());
                 let (bounds, steps) = self.all(target.into_iter().chain(args));
-                let Cost { result, steps: own } = functions::cost(name, &bounds, literal_text(args.last()));
+                let Cost { result, steps: own, scratch } = functions::cost(name, &bounds, literal_text(args.last()));
+                self.memory = self.memory.saturating_add(scratch);
                 (self.made(result), steps.saturating_add(own))
             }
         }

@@ -17,6 +17,8 @@ const BYTES_A_STEP: u64 = 16;
 pub(super) struct Cost {
     pub(super) result: Bounds,
     pub(super) steps: u64,
+    /// Memory that is only taken during the call, in bytes.
+    pub(super) scratch: u64,
 }
 
 /// Names that stand before functions, and the functions. cel takes `optional.of` for the function whatever `optional`
@@ -141,26 +143,31 @@ pub(super) fn result(name: &str) -> Option<&'static str> {
 ///
 /// An unknown function fails when it is called; that costs nothing.
 pub(super) fn cost(name: &str, args: &[Bounds], literal: Option<&str>) -> Cost {
-    let scalar = |steps: u64| Cost { result: Bounds::SCALAR, steps: steps.saturating_add(1) };
-    let made =
-        |result: Bounds, more: u64| Cost { result, steps: result.steps().saturating_add(more).saturating_add(1) };
+    let scalar = |steps: u64| Cost { result: Bounds::SCALAR, steps: steps.saturating_add(1), scratch: 0 };
+    // What grows is copied to twice the room.
+    let made = |result: Bounds, more: u64| Cost {
+        result,
+        steps: result.steps().saturating_add(more).saturating_add(1),
+        scratch: result.size,
+    };
     let all = || args.iter().fold(0_u64, |sum, arg| sum.saturating_add(arg.steps()));
     match (name, args) {
         (operators::LOGICAL_AND | operators::LOGICAL_OR, _) => scalar(0),
-        (operators::EQUALS | operators::NOT_EQUALS, [left, right]) => scalar(left.steps().min(right.steps())),
+        // A number that is compared to something else copies it whole, into an error that is dropped.
+        (operators::EQUALS | operators::NOT_EQUALS, _) => scalar(all()),
         (operators::IN, [value, range]) => {
-            let one_by_one = range.count.saturating_mul(value.steps().min(range.item().steps()).saturating_add(1));
-            scalar(one_by_one.min(range.steps()).saturating_add(value.steps()))
+            scalar(range.count.saturating_add(1).saturating_mul(value.steps()).saturating_add(range.steps()))
         }
-        (operators::ADD, [left, right]) => made(left.then(*right), all()),
+        // Made to measure.
+        (operators::ADD, [left, right]) => Cost { scratch: 0, ..made(left.then(*right), all()) },
 
         ("size", [value]) => scalar(value.bytes / BYTES_A_STEP),
         ("startsWith" | "endsWith", _) => scalar(bytes(args) / BYTES_A_STEP),
         // Of a string, or `sets.contains`: of strings there are no counts, of lists no bytes.
         ("contains" | "equivalent" | "intersects", [left, right]) => {
-            let one = left.item().steps().min(right.item().steps()).saturating_add(1);
-            let pairs = left.count.saturating_mul(right.count).saturating_mul(one).saturating_mul(2);
-            scalar(pairs.saturating_add(bytes(args) / BYTES_A_STEP))
+            let there = left.count.saturating_mul(right.steps());
+            let back = right.count.saturating_mul(left.steps());
+            scalar(there.saturating_add(back).saturating_mul(2).saturating_add(bytes(args) / BYTES_A_STEP))
         }
         ("indexOf" | "lastIndexOf", [text, part, ..]) => scalar(text.bytes.saturating_mul(part.bytes.max(4)) / 4),
         ("matches", [text, pattern]) => {
@@ -172,7 +179,10 @@ pub(super) fn cost(name: &str, args: &[Bounds], literal: Option<&str>) -> Cost {
         ("substring" | "trim" | "lowerAscii" | "upperAscii" | "reverse", [text, ..]) => {
             made(Bounds::text(text.bytes), text.bytes / BYTES_A_STEP)
         }
-        ("quote" | "encode" | "decode", [text]) => made(Bounds::text(text.bytes.saturating_mul(2)), 0),
+        ("quote", [text]) => made(Bounds::text(text.bytes.saturating_mul(2).saturating_add(2)), 0),
+        ("encode" | "decode", [text]) => {
+            made(Bounds::text((text.bytes / 2).saturating_add(text.bytes).saturating_add(4)), 0)
+        }
         // Nothing replaced by something: before every character and at the end.
         ("replace", [text, _, by, ..]) => {
             let most = text.bytes.saturating_add(1).saturating_mul(by.bytes).saturating_add(text.bytes);
@@ -197,10 +207,10 @@ pub(super) fn cost(name: &str, args: &[Bounds], literal: Option<&str>) -> Cost {
         }
         ("string" | "bytes", [value]) => made(Bounds::text(value.bytes.max(NUMBER)), 0),
         ("type", [_]) => made(Bounds::text(64), 0),
-        ("dyn", [value]) => Cost { result: *value, steps: 1 },
+        ("dyn", [value]) => Cost { result: *value, ..scalar(0) },
 
         ("of" | "ofNonZeroValue", [value]) => made(*value, 0),
-        ("value", [optional]) => Cost { result: *optional, steps: optional.steps().saturating_add(1) },
+        ("value", [optional]) => Cost { result: *optional, ..scalar(optional.steps()) },
         ("or" | "orValue", [optional, other]) => made(optional.or(*other), 0),
         ("first" | "last", [list]) => made(list.item(), 0),
         ("unwrap" | "unwrapOpt", [list]) => made(*list, 0),

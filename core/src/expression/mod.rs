@@ -31,6 +31,7 @@ pub use failure::Failure;
 
 use cel::IdedExpr;
 use cel::common::types::CelBool;
+use cel::common::value::Val;
 use serde_json::Value;
 
 /// What the variables of an expression are, at the time it is checked.
@@ -100,6 +101,13 @@ impl Expression {
     /// [`Failure::TooCostly`], [`Failure::TooDeep`] (the objects), [`Failure::NotBoolean`], [`Failure::Evaluation`]. A scope of other variables than
     /// those it was parsed for is an [`Failure::Evaluation`] of an undeclared name.
     pub fn evaluate(&self, scope: Scope<'_>) -> Result<bool, Failure> {
+        self.resolve(scope, |value| match value.downcast_ref::<CelBool>() {
+            Some(answer) => Ok(*answer.inner()),
+            None => Err(Failure::NotBoolean { kind: failure::kind_name(value.get_type()) }),
+        })?
+    }
+
+    fn resolve<'a, T>(&self, scope: Scope<'a>, read: impl FnOnce(&(dyn Val + 'a)) -> T) -> Result<T, Failure> {
         let wanted = object::Wanted::of(&self.tree);
         let mut context = environment::context();
         match scope {
@@ -119,11 +127,8 @@ impl Expression {
             }
         }
         estimate::allow(&self.tree, scope)?;
-        let result = cel::Value::resolve_val(&self.tree, &context).map_err(|error| Failure::of(&error))?;
-        match result.downcast_ref::<CelBool>() {
-            Some(answer) => Ok(*answer.inner()),
-            None => Err(Failure::NotBoolean { kind: failure::kind_name(result.get_type()) }),
-        }
+        let value = cel::Value::resolve_val(&self.tree, &context).map_err(|error| Failure::of(&error))?;
+        Ok(read(value.as_ref()))
     }
 
     /// The variables this expression was parsed for.

@@ -94,7 +94,7 @@ proptest! {
             if !matches!(kind(*index), Kind::ExternalArtifact | Kind::HelmChart) && !spec.entries.is_empty() {
                 let by = usize::try_from(seed % 7).unwrap() % spec.entries.len();
                 spec.entries.rotate_left(by);
-                if seed % 2 == 0 {
+                if seed.is_multiple_of(2) {
                     spec.entries.reverse();
                 }
             }

@@ -80,7 +80,7 @@ pub fn own(index: usize) -> Value {
     let number = index % SORT;
     let earlier = (index - number..index).filter(|other| self::kind(*other) == kind).count();
     let name = if kind.row().namespaced { format!("o{}", number * 37 % 101) } else { format!("p{earlier}") };
-    object(kind, if number % 3 == 0 { "b" } else { "a" }, &name, json!({}))
+    object(kind, if number.is_multiple_of(3) { "b" } else { "a" }, &name, json!({}))
 }
 
 /// The way in which an entry names its target.
@@ -109,7 +109,9 @@ fn way(from: usize, to: usize, flavour: u8) -> Way {
         (Kind::Terraform, _) if same => Way::Input,
         (Kind::ArtifactGenerator | Kind::HelmChart, _) if source => Way::Input,
         (Kind::ExternalArtifact, _) if kind(to) == Kind::ArtifactGenerator => Way::Input,
-        (Kind::GitRepository, _) if same && (from % SORT % 3 == 0) == (to % SORT % 3 == 0) => Way::Input,
+        (Kind::GitRepository, _) if same && (from % SORT).is_multiple_of(3) == (to % SORT).is_multiple_of(3) => {
+            Way::Input
+        }
         (Kind::PackageSource, flavour) if kind(to) == Kind::Package => Way::Variant(flavour % 2),
         (Kind::Package, 0) if same => Way::Ignored,
         _ => Way::Nothing,
@@ -172,7 +174,7 @@ pub fn manifest(index: usize, spec: &Spec, applied: &Spec) -> Value {
         }
         Kind::Package => {
             let ignored = spec.targets(index, |way| way == Way::Ignored);
-            let variant = if spec.variant % 2 == 0 { "" } else { "other" };
+            let variant = if spec.variant.is_multiple_of(2) { "" } else { "other" };
             json!({"variant": variant,
                 "ignoreDependencies": ignored.into_iter().map(|index| name(&own(index))).collect::<Vec<_>>()})
         }
@@ -340,7 +342,7 @@ pub fn case(largest: usize) -> impl Strategy<Value = Case> {
             move |(mut specs, root, mut new, (create, near, same_owner, ring, bits))| {
                 for (number, spec) in specs.iter_mut().enumerate() {
                     let odd = bits.rotate_right(u32::try_from(number).unwrap_or_default());
-                    if odd % 16 != 0 {
+                    if !odd.is_multiple_of(16) {
                         spec.entries.retain(|(to, _)| *to != base + number);
                     }
                     if ring {

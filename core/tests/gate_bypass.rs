@@ -195,6 +195,12 @@ fn it_is_for_an_account_that_the_settings_name_if_it_has_the_grant() {
     let judged = world.update(FLUX, &suspended(own()), &because(depending(own(), &["x"])));
     assert_eq!(judged.verdict.refusal, None);
     assert!(is_suspended(&stored(&judged, &own())), "{:?}", judged.verdict.warnings);
+    // If a companion is alive.
+    world.lease = None;
+    let judged = world.update(FLUX, &suspended(own()), &because(depending(own(), &["x"])));
+    assert_eq!(judged.verdict.refusal, None);
+    assert!(judged.verdict.mutation.is_empty());
+    assert_eq!(judged.leases.len(), 1);
 }
 
 #[test]

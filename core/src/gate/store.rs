@@ -54,8 +54,8 @@ impl Store {
         self.whole.extend(references);
     }
 
-    /// The reads that are still needed to know all of `wanted`, in their order. What cannot be asked for (a name or
-    /// namespace is left out) is known to be absent; what the budget does not allow is known to be unread.
+    /// The reads that are still needed to know all of `wanted`, in their order. What cannot exist (a name is left out,
+    /// or is none that Kubernetes stores) is known to be absent; what the budget does not allow is known to be unread.
     pub(crate) fn want<'r>(&mut self, wanted: impl Iterator<Item = (&'r Reference, bool)>) -> Vec<Read> {
         let mut reads: Vec<Read> = Vec::new();
         let mut asked = BTreeSet::new();
@@ -63,17 +63,16 @@ impl Store {
             if self.known.contains_key(reference) || !asked.insert(reference) {
                 continue;
             }
-            let known =
-                if reference.name.is_empty() || (reference.namespace.is_empty() && reference.kind.row().namespaced) {
-                    Known::Absent
-                } else if self.reads >= self.limit {
-                    Known::Unread(Unread::OutOfBudget)
-                } else {
-                    self.reads += 1;
-                    let whole = whole || self.whole.contains(reference);
-                    reads.push(Read { reference: reference.clone(), whole });
-                    continue;
-                };
+            let known = if !reference.can_exist() {
+                Known::Absent
+            } else if self.reads >= self.limit {
+                Known::Unread(Unread::OutOfBudget)
+            } else {
+                self.reads += 1;
+                let whole = whole || self.whole.contains(reference);
+                reads.push(Read { reference: reference.clone(), whole });
+                continue;
+            };
             self.known.insert(reference.clone(), known);
         }
         reads

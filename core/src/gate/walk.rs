@@ -286,7 +286,7 @@ impl Root<'_> {
         let package = lists.then(|| package_of(own));
         // Where all needs are new, an owner that is on a loop is met on the way.
         let owners = self.new_owners.iter().filter(|_| !self.kept.is_empty());
-        owners.cloned().chain(package).filter(|_| self.object.is_named()).collect()
+        owners.cloned().chain(package).collect()
     }
 }
 

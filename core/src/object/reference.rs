@@ -25,6 +25,24 @@ impl Reference {
         let namespace = if kind.row().namespaced { namespace } else { "" };
         Self { kind, namespace: namespace.into(), name: name.into() }
     }
+
+    /// Whether there can be such an object: Kubernetes stores none whose name is not a DNS subdomain or whose namespace
+    /// is not a DNS label (apimachinery `validation.go`). What cannot exist need not be looked for, and must not become
+    /// a part of a URL.
+    #[must_use]
+    pub fn can_exist(&self) -> bool {
+        let namespaced = self.kind.row().namespaced;
+        let namespace = !namespaced || (self.namespace.len() <= 63 && is_label(&self.namespace));
+        namespace && self.name.len() <= 253 && self.name.split('.').all(is_label)
+    }
+}
+
+fn is_label(text: &str) -> bool {
+    let alphanumeric = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let bytes = text.as_bytes();
+    bytes.first().is_some_and(alphanumeric)
+        && bytes.last().is_some_and(alphanumeric)
+        && bytes.iter().all(|byte| alphanumeric(byte) || *byte == b'-')
 }
 
 impl fmt::Display for Reference {
@@ -35,5 +53,42 @@ impl fmt::Display for Reference {
         }
         // 253 is the longest name Kubernetes stores.
         write!(f, "{}", clean(&self.name, 253))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("ns", "a", true)]
+    #[case("ns", "a.b-c.9", true)]
+    #[case("n-9", "9", true)]
+    #[case("", "a", false)]
+    #[case("ns", "", false)]
+    #[case("n.s", "a", false)]
+    #[case("ns", "A", false)]
+    #[case("ns", "a..b", false)]
+    #[case("ns", "a.", false)]
+    #[case("ns", "-a", false)]
+    #[case("ns", "a-", false)]
+    #[case("ns", "a_b", false)]
+    #[case("ns", "../../secrets/x", false)]
+    #[case("ns/x", "a", false)]
+    #[case("ns", "a?watch=true", false)]
+    #[case("ns", "a\u{0}", false)]
+    #[case("ns", "ä", false)]
+    fn only_what_kubernetes_stores_can_exist(#[case] namespace: &str, #[case] name: &str, #[case] can: bool) {
+        assert_eq!(Reference::new(Kind::Kustomization, namespace, name).can_exist(), can);
+    }
+
+    #[test]
+    fn names_are_bounded_and_some_kinds_have_no_namespace() {
+        let long = |namespace: usize, name: usize| {
+            Reference::new(Kind::Kustomization, &"n".repeat(namespace), &"a".repeat(name)).can_exist()
+        };
+        assert_eq!([long(63, 253), long(64, 253), long(63, 254)], [true, false, false]);
+        assert!(Reference::new(Kind::Package, "", "a").can_exist());
     }
 }

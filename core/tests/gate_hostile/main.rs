@@ -256,6 +256,20 @@ fn names_of_ten_thousand_characters(#[values(PERSON, FLUX)] by: By, #[values(tru
     }
 }
 
+/// What cannot be the name of an object is not looked for: it must not become a part of a URL.
+#[rstest]
+#[case::a_way_up("../../secrets/x")]
+#[case::a_query("b?watch=true")]
+#[case::capitals("B")]
+#[case::invisible("b\u{200b}")]
+fn names_that_cannot_exist_are_not_looked_for(#[case] name: &str) {
+    let old = kustomization("n", "a", &[]);
+    let new = having(old.clone(), "dependsOn", json!([{"name": name}, {"name": "b", "namespace": name}]));
+    let judged = World::default().update(PERSON, &old, &new);
+    assert_eq!(judged.verdict.warnings.len(), 2);
+    assert_eq!(judged.reads, [""; 0]);
+}
+
 #[rstest]
 #[case::applier(true)]
 #[case::person(false)]

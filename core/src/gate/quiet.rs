@@ -1,13 +1,14 @@
 //! The hot path: most requests change nothing that a decision reads.
 
 use super::{Asker, Operation};
-use crate::object::{Annotations, Kind, Labels, Metadata, Seen, Spec, Text};
+use crate::object::{Annotations, Kind, Labels, Seen, SeenMetadata, Text};
 
 /// Whether a request can be admitted as it stands, without a closer look: it changes nothing that a need, the switch
 /// or a mark is read from, or the object is being deleted.
 ///
 /// False is no verdict: it only says that the gate must look. A quiet request is one that the gate would admit without
-/// a read, a warning or a change; a property test holds the two together.
+/// a read, a warning or a change, but for the warning that a field cannot be read where that field is unchanged; a
+/// property test holds the two together.
 #[must_use]
 pub fn is_quiet(asker: Asker, kind: Kind, operation: Operation, new: &Seen<'_>, old: Option<&Seen<'_>>) -> bool {
     if new.metadata.as_ref().is_some_and(|metadata| metadata.deletion_timestamp.is_some()) {
@@ -15,22 +16,16 @@ pub fn is_quiet(asker: Asker, kind: Kind, operation: Operation, new: &Seen<'_>, 
     }
     let (Operation::Update, Some(old), false) = (operation, old, asker == Asker::Companion) else { return false };
     // Status is not compared: the API server drops changes of it on the main resource.
-    same_spec(new.spec.as_ref(), old.spec.as_ref())
-        && same_metadata(new.metadata.as_ref(), old.metadata.as_ref())
-        && kind_of_version(kind, new)
-}
-
-fn same_spec(new: Option<&Spec<Text<'_>>>, old: Option<&Spec<Text<'_>>>) -> bool {
-    new == old
+    new.spec == old.spec && same_metadata(new.metadata.as_ref(), old.metadata.as_ref()) && kind_of_version(kind, new)
 }
 
 /// Labels that name owners and the annotations that are switches must be the same, and no mark may be about.
-fn same_metadata(new: Option<&Metadata<Text<'_>>>, old: Option<&Metadata<Text<'_>>>) -> bool {
+fn same_metadata(new: Option<&SeenMetadata<'_>>, old: Option<&SeenMetadata<'_>>) -> bool {
     let (a, b) = (annotations(new), annotations(old));
     labels(new) == labels(old) && switches(a) == switches(b) && is_unmarked(a) && is_unmarked(b)
 }
 
-fn labels<'a>(metadata: Option<&Metadata<Text<'a>>>) -> Labels<Text<'a>> {
+fn labels<'a>(metadata: Option<&SeenMetadata<'a>>) -> Labels<Text<'a>> {
     metadata.and_then(|metadata| metadata.labels.clone()).unwrap_or_default()
 }
 
@@ -43,7 +38,7 @@ fn is_unmarked(annotations: Option<&Annotations<Text<'_>>>) -> bool {
     annotations.is_none_or(|annotations| annotations.held.is_none())
 }
 
-fn annotations<'a, 'b>(metadata: Option<&'a Metadata<Text<'b>>>) -> Option<&'a Annotations<Text<'b>>> {
+fn annotations<'a, 'b>(metadata: Option<&'a SeenMetadata<'b>>) -> Option<&'a Annotations<Text<'b>>> {
     metadata.and_then(|metadata| metadata.annotations.as_ref())
 }
 

@@ -92,7 +92,7 @@ impl Object {
 
     /// `spec.chart.spec` of a HelmRelease without `chartRef`.
     #[must_use]
-    pub fn chart_template(&self) -> Option<&crate::object::ChartTemplate<Box<str>>> {
+    pub fn chart_template(&self) -> Option<&crate::object::ChartTemplate> {
         match (&self.spec.chart, self.reference.kind) {
             (Some(Chart::Template(template)), Kind::HelmRelease) => template.as_ref(),
             _ => None,
@@ -162,7 +162,7 @@ impl Reader<'_> {
         }
     }
 
-    fn source(&mut self, source: &ObjectRef<Box<str>>, reason: Reason, allowed: &[Kind]) {
+    fn source(&mut self, source: &ObjectRef, reason: Reason, allowed: &[Kind]) {
         let kind = source.kind.as_deref().and_then(Kind::named).filter(|kind| allowed.contains(kind));
         // A group of somebody else's makes it another kind, whatever its name.
         let kind = kind.filter(|kind| {
@@ -270,7 +270,7 @@ impl Reader<'_> {
     }
 }
 
-fn dependency_kind(entry: &Dependency<Box<str>>, own: Option<Kind>) -> Option<Kind> {
+fn dependency_kind(entry: &Dependency, own: Option<Kind>) -> Option<Kind> {
     let kind = filled(entry.kind.as_deref());
     match (filled(entry.api_version.as_deref()), kind) {
         (None, None) => own,

@@ -1,6 +1,6 @@
 //! What an object says it has applied or generated.
 
-use super::manifest::Text;
+use super::seen::Text;
 use super::{Kind, Reference};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};

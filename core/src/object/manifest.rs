@@ -1,77 +1,40 @@
 //! The shape of a Flux object on the wire: only the fields that a decision reads, every one of them optional.
 //!
-//! The shapes are generic over the string, so that one definition serves two uses: borrowed from the request on the
-//! hot path, where nothing is kept, and owned for objects that a decision holds on to. Null and absent are the same
-//! everywhere; a field of the wrong type is an error, and fields that no decision reads are skipped whatever they hold.
+//! Null and absent are the same everywhere; a field of the wrong type is an error, and fields that no decision reads are
+//! skipped whatever they hold. The hot path has a shape of its own, made of the same lists of fields: [`super::Seen`].
 
 use super::inventory::Inventory;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::marker::PhantomData;
-
-/// A string that is borrowed from the input where it holds no escapes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Text<'a>(pub Cow<'a, str>);
-
-impl AsRef<str> for Text<'_> {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor<'a>(PhantomData<&'a ()>);
-        impl<'de: 'a, 'a> Visitor<'de> for TextVisitor<'a> {
-            type Value = Text<'a>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(TextVisitor(PhantomData))
-    }
-}
-
-/// A request's view of an object: borrowed, with its status left unread.
-pub type Seen<'a> = Manifest<Text<'a>, &'a RawValue>;
 
 /// An object that a decision keeps.
-pub type Stored = Manifest<Box<str>, Status>;
+pub type Stored = Manifest<Status>;
 
-/// An object, as far as any decision reads it. `S` is the string, `T` the status.
+/// An object, as far as any decision reads it. `T` is the status.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "S: Deserialize<'de>, T: Deserialize<'de>"))]
+#[serde(rename_all = "camelCase", bound(deserialize = "T: Deserialize<'de>"))]
 #[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Manifest<S, T> {
-    pub api_version: Option<S>,
-    pub kind: Option<S>,
-    pub metadata: Option<Metadata<S>>,
-    pub spec: Option<Spec<S>>,
+pub struct Manifest<T> {
+    pub metadata: Option<Metadata>,
+    pub spec: Option<Spec>,
     pub status: Option<T>,
 }
 
 /// `metadata`. Labels and annotations hold only those that a decision knows.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "S: Deserialize<'de>"))]
+#[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Metadata<S> {
-    pub name: Option<S>,
-    pub generate_name: Option<S>,
-    pub namespace: Option<S>,
+pub struct Metadata {
+    pub name: Option<Box<str>>,
+    pub generate_name: Option<Box<str>>,
+    pub namespace: Option<Box<str>>,
     pub generation: Option<i64>,
-    pub deletion_timestamp: Option<S>,
-    pub labels: Option<Labels<S>>,
-    pub annotations: Option<Annotations<S>>,
+    pub deletion_timestamp: Option<Box<str>>,
+    pub labels: Option<Labels<Box<str>>>,
+    pub annotations: Option<Annotations<Box<str>>>,
 }
 
 /// The labels that a decision reads: who applied the object, and the shard it belongs to.
@@ -118,115 +81,140 @@ pub struct Annotations<S> {
     pub expected_revision: Option<S>,
 }
 
-/// `spec`: the union of what the kinds hold. Only `chart` means two things, see [`Chart`].
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "S: Deserialize<'de>"))]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Spec<S> {
-    pub suspend: Option<bool>,
-    pub depends_on: Option<Vec<Dependency<S>>>,
-    pub source_ref: Option<ObjectRef<S>>,
-    pub chart_ref: Option<ObjectRef<S>>,
-    pub chart: Option<Chart<S>>,
-    pub version: Option<S>,
-    pub reconcile_strategy: Option<S>,
-    pub values_files: Option<Vec<S>>,
-    pub ignore_missing_values_files: Option<bool>,
-    pub verify: Option<Verify<S>>,
-    pub sources: Option<Vec<ObjectRef<S>>>,
-    pub artifacts: Option<Vec<GeneratedArtifact<S>>>,
-    pub include: Option<Vec<Include<S>>>,
-    pub wait: Option<bool>,
-    pub health_checks: Option<Vec<ObjectRef<S>>>,
-    pub wait_strategy: Option<WaitStrategy<S>>,
-    pub install: Option<Action>,
-    pub upgrade: Option<Action>,
-    pub r#type: Option<S>,
-    pub kube_config: Option<IgnoredAny>,
-    pub variant: Option<S>,
-    pub ignore_dependencies: Option<Vec<S>>,
-    pub variants: Option<Vec<Variant<S>>>,
+/// Defines the two shapes of `spec` from one list of fields: owned and typed, and borrowed for comparison only.
+macro_rules! spec {
+    ($($field:ident: $type:ty,)*) => {
+        /// `spec`: the union of what the kinds hold. Only `chart` means two things, see [`Chart`].
+        #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        #[allow(missing_docs, reason = "the fields are those of the manifest")]
+        pub struct Spec {
+            $(pub $field: Option<$type>,)*
+        }
+
+        /// The same fields of `spec` as they stand in a request, unread.
+        #[derive(Clone, Debug, Default, Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        pub struct SeenSpec<'a> {
+            $(#[serde(borrow)] $field: Option<&'a RawValue>,)*
+        }
+
+        /// Equal where every field is written the same. Both objects of a request come from the same serializer.
+        impl PartialEq for SeenSpec<'_> {
+            fn eq(&self, other: &Self) -> bool {
+                $(same(self.$field, other.$field))&&*
+            }
+        }
+    };
+}
+
+fn same(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
+    a.map(RawValue::get) == b.map(RawValue::get)
+}
+
+spec! {
+    suspend: bool,
+    depends_on: Vec<Dependency>,
+    source_ref: ObjectRef,
+    chart_ref: ObjectRef,
+    chart: Chart,
+    version: Box<str>,
+    reconcile_strategy: Box<str>,
+    values_files: Vec<Box<str>>,
+    ignore_missing_values_files: bool,
+    verify: Verify,
+    sources: Vec<ObjectRef>,
+    artifacts: Vec<GeneratedArtifact>,
+    include: Vec<Include>,
+    wait: bool,
+    health_checks: Vec<ObjectRef>,
+    wait_strategy: WaitStrategy,
+    install: Action,
+    upgrade: Action,
+    r#type: Box<str>,
+    kube_config: IgnoredAny,
+    variant: Box<str>,
+    ignore_dependencies: Vec<Box<str>>,
+    variants: Vec<Variant>,
 }
 
 /// An entry of `dependsOn`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "S: Deserialize<'de>"))]
+#[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Dependency<S> {
-    pub api_version: Option<S>,
-    pub kind: Option<S>,
-    pub name: Option<S>,
-    pub namespace: Option<S>,
+pub struct Dependency {
+    pub api_version: Option<Box<str>>,
+    pub kind: Option<Box<str>>,
+    pub name: Option<Box<str>>,
+    pub namespace: Option<Box<str>>,
     pub ready: Option<bool>,
-    pub ready_expr: Option<S>,
+    pub ready_expr: Option<Box<str>>,
 }
 
 /// A reference to another object; `alias` only in the sources of an ArtifactGenerator.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "S: Deserialize<'de>"))]
+#[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct ObjectRef<S> {
-    pub alias: Option<S>,
-    pub api_version: Option<S>,
-    pub kind: Option<S>,
-    pub name: Option<S>,
-    pub namespace: Option<S>,
+pub struct ObjectRef {
+    pub alias: Option<Box<str>>,
+    pub api_version: Option<Box<str>>,
+    pub kind: Option<Box<str>>,
+    pub name: Option<Box<str>>,
+    pub namespace: Option<Box<str>>,
 }
 
 /// `spec.chart`: the template of a HelmRelease, or the chart name of a HelmChart.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Chart<S> {
+pub enum Chart {
     /// A HelmChart's chart name or path.
-    Name(S),
+    Name(Box<str>),
     /// What a HelmRelease writes into the HelmChart that it generates.
-    Template(Option<ChartTemplate<S>>),
+    Template(Option<ChartTemplate>),
 }
 
 /// `spec.chart.spec` of a HelmRelease.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "S: Deserialize<'de>"))]
+#[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct ChartTemplate<S> {
-    pub chart: Option<S>,
-    pub version: Option<S>,
-    pub source_ref: Option<ObjectRef<S>>,
-    pub reconcile_strategy: Option<S>,
-    pub values_files: Option<Vec<S>>,
+pub struct ChartTemplate {
+    pub chart: Option<Box<str>>,
+    pub version: Option<Box<str>>,
+    pub source_ref: Option<ObjectRef>,
+    pub reconcile_strategy: Option<Box<str>>,
+    pub values_files: Option<Vec<Box<str>>>,
     pub ignore_missing_values_files: Option<bool>,
-    pub verify: Option<Verify<S>>,
+    pub verify: Option<Verify>,
 }
 
 /// How the signature of a chart is verified.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "S: Deserialize<'de>"))]
+#[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Verify<S> {
-    pub provider: Option<S>,
-    pub secret_ref: Option<ObjectRef<S>>,
+pub struct Verify {
+    pub provider: Option<Box<str>>,
+    pub secret_ref: Option<ObjectRef>,
 }
 
 /// An output of an ArtifactGenerator.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "S: Deserialize<'de>"))]
+#[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct GeneratedArtifact<S> {
-    pub name: Option<S>,
+pub struct GeneratedArtifact {
+    pub name: Option<Box<str>>,
 }
 
 /// An entry of a GitRepository's `include`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(bound(deserialize = "S: Deserialize<'de>"))]
 #[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Include<S> {
-    pub repository: Option<ObjectRef<S>>,
+pub struct Include {
+    pub repository: Option<ObjectRef>,
 }
 
 /// `spec.waitStrategy` of a HelmRelease.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(bound(deserialize = "S: Deserialize<'de>"))]
 #[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct WaitStrategy<S> {
-    pub name: Option<S>,
+pub struct WaitStrategy {
+    pub name: Option<Box<str>>,
 }
 
 /// `spec.install` or `spec.upgrade` of a HelmRelease.
@@ -239,11 +227,11 @@ pub struct Action {
 
 /// A variant of a PackageSource.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "S: Deserialize<'de>"))]
+#[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Variant<S> {
-    pub name: Option<S>,
-    pub depends_on: Option<Vec<S>>,
+pub struct Variant {
+    pub name: Option<Box<str>>,
+    pub depends_on: Option<Vec<Box<str>>>,
 }
 
 /// `status`: the union of what the kinds hold.
@@ -326,29 +314,25 @@ pub struct PackageDependency {
     pub ready: Option<bool>,
 }
 
-impl<'de, S: Deserialize<'de>> Deserialize<'de> for Chart<S> {
+impl<'de> Deserialize<'de> for Chart {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ChartVisitor<S>(PhantomData<S>);
+        struct ChartVisitor;
         #[derive(Deserialize)]
-        #[serde(bound(deserialize = "S: Deserialize<'de>"))]
-        struct Template<S> {
-            spec: Option<ChartTemplate<S>>,
+        struct Template {
+            spec: Option<ChartTemplate>,
         }
-        impl<'de, S: Deserialize<'de>> Visitor<'de> for ChartVisitor<S> {
-            type Value = Chart<S>;
+        impl<'de> Visitor<'de> for ChartVisitor {
+            type Value = Chart;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a chart name or a chart template")
             }
-            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                S::deserialize(de::value::BorrowedStrDeserializer::new(text)).map(Chart::Name)
-            }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                S::deserialize(de::value::StrDeserializer::new(text)).map(Chart::Name)
+                Ok(Chart::Name(text.into()))
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
                 Template::deserialize(de::value::MapAccessDeserializer::new(map)).map(|t| Chart::Template(t.spec))
             }
         }
-        deserializer.deserialize_any(ChartVisitor(PhantomData))
+        deserializer.deserialize_any(ChartVisitor)
     }
 }

@@ -1,10 +1,10 @@
 //! From bytes to an object, or to a sentence that says which field cannot be read.
 
+use super::locate::path_at;
 use super::manifest::{Condition, Manifest, Metadata, Spec, Status, Stored};
 use super::{Artifact, Kind, Owners, Reference, Switch};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use super::locate::path_at;
 use std::fmt;
 
 /// An object of a judged kind, with the fields that decisions read.
@@ -13,9 +13,9 @@ pub struct Object {
     /// Which object it is.
     pub reference: Reference,
     /// `metadata`
-    pub metadata: Metadata<Box<str>>,
+    pub metadata: Metadata,
     /// `spec`
-    pub spec: Spec<Box<str>>,
+    pub spec: Spec,
     /// `status`
     pub status: Status,
 }
@@ -70,7 +70,7 @@ impl fmt::Display for Unreadable {
     }
 }
 
-fn decode<'de, T: Deserialize<'de>>(json: &'de [u8]) -> Result<Manifest<Box<str>, T>, Unreadable> {
+fn decode<'de, T: Deserialize<'de>>(json: &'de [u8]) -> Result<Manifest<T>, Unreadable> {
     serde_json::from_slice(json).map_err(|error| Unreadable::locate(json, &error))
 }
 
@@ -109,9 +109,8 @@ impl Object {
     /// # Errors
     /// As [`Object::of_request`].
     pub fn proposed(kind: Kind, namespace: Option<&str>, name: Option<&str>, json: &[u8]) -> Result<Self, Unreadable> {
-        let Manifest { api_version, kind: named, metadata, spec, status: _ } = decode::<IgnoredAny>(json)?;
-        let stored = Stored { api_version, kind: named, metadata, spec, status: None };
-        Ok(Self::filled(kind, namespace, name, stored))
+        let Manifest { metadata, spec, status: _ } = decode::<IgnoredAny>(json)?;
+        Ok(Self::filled(kind, namespace, name, Stored { metadata, spec, status: None }))
     }
 
     fn filled(kind: Kind, namespace: Option<&str>, name: Option<&str>, mut stored: Stored) -> Self {

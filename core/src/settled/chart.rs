@@ -75,7 +75,7 @@ fn list(field: &Option<Vec<Box<str>>>) -> &[Box<str>] {
 }
 
 /// Provider and secret of a verification; `cosign` is the default of the CRDs.
-fn verification(verify: Option<&crate::object::Verify<Box<str>>>) -> Option<(&str, Option<&str>)> {
+fn verification(verify: Option<&crate::object::Verify>) -> Option<(&str, Option<&str>)> {
     let verify = verify?;
     let secret = verify.secret_ref.as_ref().and_then(|secret| secret.name.as_deref());
     Some((or(&verify.provider, "cosign"), secret))

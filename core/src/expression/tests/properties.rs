@@ -144,7 +144,7 @@ fn survives(text: &str, this: &Value, dep: &Value) -> Result<(), TestCaseError> 
 }
 
 /// The bounds a value really has.
-fn measured(value: &dyn Val) -> Bounds {
+fn measured<'v>(value: &(dyn Val + 'v)) -> Bounds {
     if let Some(text) = value.downcast_ref::<CelString<'_>>() {
         Bounds::text(text.inner().len() as u64)
     } else if let Some(bytes) = value.downcast_ref::<CelBytes<'_>>() {

@@ -319,7 +319,9 @@ fn unread(at: &Reference, why: &Unread, names: &Names) -> String {
         Unread::OutOfBudget => format!("the budget of reads (maxReads) was spent before {object}"),
         Unread::Unreadable(unreadable) if names.may_quote(at) => format!("{object} cannot be read: {unreadable}"),
         Unread::Unreadable(_) => format!("{object} cannot be read"),
-        Unread::Failed(text) if names.may_quote(at) => format!("{object} could not be read: {}", clean(text, 200)),
+        Unread::Failed(text) if names.may_quote(at) && !text.trim().is_empty() => {
+            format!("{object} could not be read: {}", clean(text.trim(), 200))
+        }
         Unread::Failed(_) => format!("{object} could not be read"),
     }
 }

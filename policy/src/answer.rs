@@ -1,10 +1,9 @@
 //! The answer to `validate`. The SDK has no function for an admission with warnings, and its own type would take the
 //! object apart, which deep nesting and odd numbers do not survive.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use sluicegate_core::gate::Verdict;
-use std::collections::BTreeMap;
 
 /// The answer to most requests.
 pub(crate) const ADMITTED: &[u8] = br#"{"accepted":true}"#;
@@ -22,10 +21,14 @@ struct Answer<'a> {
     code: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mutated_object: Option<Box<RawValue>>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    audit_annotations: BTreeMap<&'static str, &'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "as_map")]
+    audit_annotations: &'a [(&'static str, String)],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     warnings: &'a [String],
+}
+
+fn as_map<S: Serializer>(pairs: &&[(&'static str, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
 /// Admits, with one warning.
@@ -57,7 +60,7 @@ pub(crate) fn encode(verdict: &Verdict, object: &[u8]) -> Result<Vec<u8>, serde_
         message: verdict.refusal.as_deref(),
         code: verdict.refusal.as_ref().map(|_| FORBIDDEN),
         mutated_object,
-        audit_annotations: verdict.audit.iter().map(|(key, value)| (*key, value.as_str())).collect(),
+        audit_annotations: &verdict.audit,
         warnings: &warnings,
     })
 }

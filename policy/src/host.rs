@@ -1,15 +1,11 @@
 //! What the host is asked: reads of one object each, never a list, and questions to the authorizer.
 
 mod failure;
-pub(crate) mod name;
 
 use failure::{Wanted, classify};
-use kubewarden_policy_sdk::host_capabilities::kubernetes::{
-    CanIRequest, GetResourceRequest, ResourceAttributes, SubjectAccessReview,
-};
 use serde::{Deserialize, Serialize};
 use sluicegate_core::gate::{Fetched, Question, Read};
-use std::collections::BTreeMap;
+use sluicegate_core::object::{Kind, Reference};
 use std::time::Duration;
 
 /// The operation that reads an object.
@@ -45,18 +41,50 @@ pub(crate) struct Cluster<'h> {
     reading_time: Duration,
     user: &'h str,
     groups: &'h [&'h str],
-    /// One request a kind, of which only the name changes: building a mask costs more than sending it.
-    gets: BTreeMap<&'static str, GetResourceRequest>,
+}
+
+/// The payload of `get_resource`. The SDK's own type owns every string of it, masks included (policy-sdk-rust 0.17.3).
+#[derive(Serialize)]
+struct Get<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    name: &'a str,
+    namespace: Option<&'a str>,
+    disable_cache: bool,
+    field_masks: Option<&'a [&'a str]>,
+}
+
+/// The payload of `can_i`.
+#[derive(Serialize)]
+struct CanI<'a> {
+    subject_access_review: Review<'a>,
+    disable_cache: bool,
+}
+
+#[derive(Serialize)]
+struct Review<'a> {
+    user: &'a str,
+    groups: &'a [&'a str],
+    resource_attributes: Attributes<'a>,
+}
+
+#[derive(Serialize)]
+struct Attributes<'a> {
+    verb: &'a str,
+    group: &'a str,
+    resource: &'a str,
+    namespace: Option<&'a str>,
+    name: Option<&'a str>,
 }
 
 impl<'h> Cluster<'h> {
     /// A cluster that is read for `reading_time` at most, and asked about this user.
     pub(crate) fn new(host: &'h dyn Host, reading_time: Duration, user: &'h str, groups: &'h [&'h str]) -> Self {
-        Self { host, reading_time, user, groups, gets: BTreeMap::new() }
+        Self { host, reading_time, user, groups }
     }
 
     /// Reads an object.
-    pub(crate) fn read(&mut self, read: &Read) -> Fetched {
+    pub(crate) fn read(&self, read: &Read) -> Fetched {
         // A read that hangs cannot be interrupted: then the host's own time limit speaks.
         if self.host.elapsed() >= self.reading_time {
             return Fetched::OutOfTime;
@@ -68,41 +96,18 @@ impl<'h> Cluster<'h> {
     }
 
     /// Reads a Lease, whatever the time: a hold that is due because the time is up needs it.
-    pub(crate) fn lease(&mut self, namespace: &str, name: &str) -> Fetched {
+    pub(crate) fn lease(&self, namespace: &str, name: &str) -> Fetched {
+        // The host makes a URL of the name without escaping (kube-core 3.1), and a label may be a part of it.
+        if !can_be_called(namespace, name) {
+            return Fetched::Absent;
+        }
         self.get(LEASE_API, LEASE, LEASE_MASK, Some(namespace), name)
     }
 
-    fn get(
-        &mut self,
-        api_version: &'static str,
-        kind: &'static str,
-        mask: &[&'static str],
-        namespace: Option<&str>,
-        name: &str,
-    ) -> Fetched {
-        // The host makes a URL of them without escaping (kube-core 3.1): what no object can be called must not steer
-        // its request somewhere else.
-        if !name::is_subdomain(name) || !namespace.is_none_or(name::is_label) {
-            return Fetched::Absent;
-        }
-        let build = || GetResourceRequest {
-            api_version: api_version.into(),
-            kind: kind.into(),
-            name: String::new(),
-            namespace: None,
-            disable_cache: true,
-            field_masks: (!mask.is_empty()).then(|| mask.iter().map(|path| (*path).into()).collect()),
-        };
-        let mut once;
-        let request = if mask.is_empty() {
-            once = build();
-            &mut once
-        } else {
-            self.gets.entry(kind).or_insert_with(build)
-        };
-        name.clone_into(&mut request.name);
-        request.namespace = namespace.map(Into::into);
-        match call(self.host, GET, request) {
+    fn get(&self, api_version: &str, kind: &str, mask: &[&str], namespace: Option<&str>, name: &str) -> Fetched {
+        let field_masks = (!mask.is_empty()).then_some(mask);
+        let request = Get { api_version, kind, name, namespace, disable_cache: true, field_masks };
+        match call(self.host, GET, &request) {
             Ok(object) => Fetched::Found(object),
             Err(text) => classify(&text, &Wanted { api_version, kind, name }),
         }
@@ -118,23 +123,15 @@ impl<'h> Cluster<'h> {
         if self.user.is_empty() {
             return false;
         }
-        let request = CanIRequest {
-            subject_access_review: SubjectAccessReview {
-                user: self.user.into(),
-                groups: Some(self.groups.iter().map(|group| (*group).into()).collect()),
-                resource_attributes: ResourceAttributes {
-                    verb: question.verb.into(),
-                    group: Some(question.group.into()),
-                    resource: question.resource.into(),
-                    namespace: (!question.namespace.is_empty()).then(|| question.namespace.clone().into()),
-                    name: question.name.clone().map(Into::into),
-                    subresource: None,
-                    version: None,
-                },
-            },
-            disable_cache: true,
+        let resource_attributes = Attributes {
+            verb: question.verb,
+            group: question.group,
+            resource: question.resource,
+            namespace: Some(&*question.namespace).filter(|namespace| !namespace.is_empty()),
+            name: question.name.as_deref(),
         };
-        let answer = call(self.host, CAN_I, &request);
+        let review = Review { user: self.user, groups: self.groups, resource_attributes };
+        let answer = call(self.host, CAN_I, &CanI { subject_access_review: review, disable_cache: true });
         answer.ok().and_then(|json| serde_json::from_slice::<Status>(&json).ok()).and_then(|status| status.allowed)
             == Some(true)
     }
@@ -143,4 +140,9 @@ impl<'h> Cluster<'h> {
 fn call(host: &dyn Host, operation: &str, request: &impl Serialize) -> Result<Vec<u8>, String> {
     let payload = serde_json::to_vec(request).map_err(|error| error.to_string())?;
     host.call(operation, &payload)
+}
+
+/// Whether a Lease can be called so: Kubernetes wants the same of the names of Leases and of Flux objects.
+pub(crate) fn can_be_called(namespace: &str, name: &str) -> bool {
+    Reference::new(Kind::Kustomization, namespace, name).can_exist()
 }

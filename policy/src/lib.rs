@@ -86,7 +86,7 @@ fn is_companion(user: &str, settings: Option<&RawValue>) -> bool {
 /// Runs the decision until there is a verdict.
 fn judge(request: Request<'_>, settings: &Settings, host: &dyn Host) -> Verdict {
     let (user, groups) = (request.user, request.groups.clone());
-    let mut cluster = Cluster::new(host, settings.reading_time(), user, &groups);
+    let cluster = Cluster::new(host, settings.reading_time(), user, &groups);
     let now = host.now();
     let now = DateTime::<Utc>::from_timestamp(now.as_secs().try_into().unwrap_or(0), now.subsec_nanos());
     let mut gate = Gate::new(request, settings, now.unwrap_or_default());

@@ -3,12 +3,9 @@
 mod duration;
 mod read;
 
-use read::Reader;
-use serde_json::value::RawValue;
+use read::{Given, Reader};
 use sluicegate_core::gate::{Disclose, Role, Settings, Severity};
 use sluicegate_core::text::clean;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 /// The names of all settings.
 pub(crate) const NAMES: [&str; 14] = [
@@ -36,13 +33,13 @@ const SEVERITIES: [(&str, Severity); 2] = [("warn", Severity::Warn), ("refuse", 
 /// Reads settings: a JSON object, in which everything may be left out or null.
 ///
 /// # Errors
-/// One sentence for each mistake, in the order of the names.
+/// One sentence for each mistake: unknown names first, then the settings in the order of their names.
 pub fn decode(json: &[u8]) -> Result<Settings, Vec<String>> {
-    let Ok(given) = serde_json::from_slice::<BTreeMap<Cow<'_, str>, &RawValue>>(json) else {
+    let Ok(given) = serde_json::from_slice::<Given<'_>>(json) else {
         return Err(vec!["the settings must be an object".into()]);
     };
     let mut mistakes: Vec<_> =
-        given.keys().filter(|name| !NAMES.contains(&name.as_ref())).map(|name| unknown(name)).collect();
+        given.0.iter().filter(|(name, _)| !NAMES.contains(&name.as_ref())).map(|(name, _)| unknown(name)).collect();
     let mut read = Reader::new(&given);
     let default = Settings::default();
     let settings = Settings {
@@ -84,7 +81,7 @@ fn unknown(name: &str) -> String {
     // Two slips of the pen, and capitals at will.
     let meant = NAMES
         .iter()
-        .map(|known| (strsim::osa_distance(&known.to_lowercase(), &name.to_lowercase()), known))
+        .map(|known| (strsim::osa_distance(&known.to_ascii_lowercase(), &name.to_ascii_lowercase()), known))
         .filter(|(distance, _)| *distance <= 2 && name.len() <= 63)
         .min();
     match meant {

@@ -54,7 +54,7 @@ pub(crate) fn classify(text: &str, wanted: &Wanted<'_>) -> Fetched {
 /// The HTTP status in `MESSAGE: REASON (Status { status: …, code: NUMBER, message: …`, or, before kube 3, in
 /// `… (ErrorResponse { …, code: NUMBER })`.
 ///
-/// The message quotes names, and no name that was asked for holds a brace: see [`super::name`].
+/// The message quotes names, and no name of what can exist holds a brace.
 fn code(status: &str) -> Option<u16> {
     let (_, debug) = status.split_once(" (Status { ").or_else(|| status.split_once(" (ErrorResponse { "))?;
     let (_, code) = debug.split_once("code: ")?;

@@ -1,25 +1,48 @@
 //! Reads one setting at a time, and collects what is wrong.
 
 use super::duration;
-use crate::host::name::{is_label, is_subdomain};
-use serde::Deserialize;
+use crate::host::can_be_called;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 type Name = Box<str>;
 
+/// What was given: names and values. A plain list, for a map is a lot of code for so few.
+pub(super) struct Given<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Given<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct GivenVisitor;
+        impl<'de> Visitor<'de> for GivenVisitor {
+            type Value = Given<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut given = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    given.push(entry);
+                }
+                Ok(Given(given))
+            }
+        }
+        deserializer.deserialize_map(GivenVisitor)
+    }
+}
+
 /// Reads settings that were given.
 pub(super) struct Reader<'a> {
-    given: &'a BTreeMap<Cow<'a, str>, &'a RawValue>,
+    given: &'a Given<'a>,
     /// A sentence for each mistake so far.
     pub mistakes: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(given: &'a BTreeMap<Cow<'a, str>, &'a RawValue>) -> Self {
+    pub(super) fn new(given: &'a Given<'a>) -> Self {
         Self { given, mistakes: Vec::new() }
     }
 
@@ -31,7 +54,7 @@ impl<'a> Reader<'a> {
         must: impl FnOnce() -> String,
         accept: impl FnOnce(T) -> Option<R>,
     ) -> R {
-        match self.given.get(name) {
+        match self.given.0.iter().rfind(|(given, _)| *given == name).map(|(_, raw)| raw) {
             None => default,
             Some(raw) if raw.get() == "null" => default,
             Some(raw) => match serde_json::from_str(raw.get()).ok().and_then(accept) {
@@ -88,15 +111,15 @@ impl<'a> Reader<'a> {
         let must = || "the namespace and the name of a Lease, such as sluicegate-system/sluicegate".into();
         self.read(name, default, must, |text: Cow<'_, str>| {
             let (namespace, name) = text.split_once('/')?;
-            (is_label(namespace) && is_subdomain(name)).then(|| (namespace.into(), name.into()))
+            can_be_called(namespace, name).then(|| (namespace.into(), name.into()))
         })
     }
 
     pub(super) fn list(&mut self, name: &str, default: Vec<Name>) -> Vec<Name> {
         let must = || "a list of names, none of them empty and none twice".into();
         self.read(name, default, must, |list: Vec<Cow<'_, str>>| {
-            let distinct: BTreeSet<_> = list.iter().collect();
-            let fine = list.iter().all(|text| is_filled(text)) && distinct.len() == list.len();
+            let again = |(index, text)| list.iter().take(index).any(|earlier| earlier == text);
+            let fine = list.iter().all(|text| is_filled(text)) && !list.iter().enumerate().any(again);
             fine.then(|| list.into_iter().map(Into::into).collect())
         })
     }

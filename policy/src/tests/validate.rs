@@ -1,5 +1,8 @@
 use crate::{Host, validate, validate_settings};
+use kubewarden_policy_sdk::host_capabilities::kubernetes::{CanIRequest, GetResourceRequest};
 use rstest::rstest;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sluicegate_core::object::Kind;
 use std::cell::{Cell, RefCell};
@@ -35,6 +38,11 @@ impl Host for Scripted {
     fn elapsed(&self) -> Duration {
         self.elapsed.get()
     }
+}
+
+/// The payload of a call as the SDK, and with it the host, understands it.
+fn as_sdk<T: Serialize + DeserializeOwned>(payload: &Value) -> Value {
+    serde_json::to_value(serde_json::from_value::<T>(payload.clone()).unwrap()).unwrap()
 }
 
 fn answer(payload: &str, host: &Scripted) -> Value {
@@ -182,7 +190,7 @@ fn a_cycle_is_refused_after_a_fresh_and_masked_read() {
     assert_eq!(calls[0].0, "get_resource");
     let mask: BTreeSet<_> = Kind::Kustomization.row().field_mask.iter().collect();
     assert_eq!(
-        calls[0].1,
+        as_sdk::<GetResourceRequest>(&calls[0].1),
         json!({
             "api_version": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "name": "b", "namespace": "apps",
             "disable_cache": true, "field_masks": mask,
@@ -221,7 +229,7 @@ fn the_bypass_is_asked_for_the_user_uncached() {
     let calls = host.calls.borrow();
     assert_eq!(calls[0].0, "can_i");
     assert_eq!(
-        calls[0].1,
+        as_sdk::<CanIRequest>(&calls[0].1),
         json!({
             "subject_access_review": {
                 "user": "jane", "groups": ["team"],
@@ -269,7 +277,7 @@ fn a_hold_reads_the_lease_and_changes_the_object() {
     assert!(answer.get("code").is_none() && answer.get("message").is_none(), "{answer}");
     assert!(answer["audit_annotations"].as_object().is_some_and(|audit| !audit.is_empty()), "{answer}");
     assert_eq!(
-        host.calls.borrow().last().unwrap().1,
+        as_sdk::<GetResourceRequest>(&host.calls.borrow().last().unwrap().1),
         json!({
             "api_version": "coordination.k8s.io/v1", "kind": "Lease", "name": "sluicegate",
             "namespace": "sluicegate-system", "disable_cache": true,
@@ -290,4 +298,21 @@ fn a_hold_reads_the_lease_and_changes_the_object() {
 fn settings_are_validated_on_load(#[case] settings: &str, #[case] expected: Value) {
     let answer = validate_settings(settings.as_bytes()).unwrap();
     assert_eq!(serde_json::from_slice::<Value>(&answer).unwrap(), expected);
+}
+
+/// A label is a part of the name of the Lease, and a mutating webhook sees labels that nobody has checked.
+#[test]
+fn a_lease_that_cannot_exist_is_absent_without_a_call() {
+    let mut old = kustomization("a", &["b"]);
+    old["spec"]["suspend"] = json!(true);
+    old["metadata"]["labels"] = json!({ "sharding.fluxcd.io/key": "../x?watch" });
+    let mut new = old.clone();
+    new["spec"]["suspend"] = json!(false);
+    let mut payload = update(&new, &old);
+    payload["request"]["userInfo"]["username"] = json!("system:serviceaccount:flux-system:kustomize-controller");
+    payload["request"]["options"] = json!({ "fieldManager": "kustomize-controller" });
+    let host = Scripted::new([Err(ABSENT)]);
+    let answer = answer(&payload.to_string(), &host);
+    assert_eq!((&answer["accepted"], answer.get("mutated_object")), (&json!(true), None), "{answer}");
+    assert_eq!(host.calls.borrow().len(), 1);
 }

@@ -10,6 +10,10 @@ const METADATA: &str = "metadata.yml";
 const USAGE: &str = "../README.md";
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // Calls and addresses are padded to five bytes, for a linker to come; nothing links this module again. A tenth of it.
+    if std::env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "wasm32") {
+        println!("cargo::rustc-link-arg-cdylib=--compress-relocations");
+    }
     println!("cargo::rerun-if-changed={METADATA}");
     println!("cargo::rerun-if-changed={USAGE}");
     let mut metadata: Map<String, Value> = yaml_serde::from_str(&fs::read_to_string(METADATA)?)?;

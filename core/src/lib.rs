@@ -8,6 +8,7 @@ pub mod gate;
 pub mod graph;
 pub mod need;
 pub mod object;
+mod ordered;
 pub mod recovery;
 pub mod settled;
 #[cfg(any(test, feature = "testing"))]

@@ -8,6 +8,7 @@ use super::store::{Known, Store, Unread};
 use crate::expression::{self, Failure, Scope};
 use crate::need::{Demand, Need, Reason};
 use crate::object::{Kind, Object, Reference};
+use crate::ordered::sort;
 use crate::recovery;
 use crate::settled::{self, Blocker, Snapshot, Unmet};
 use chrono::{DateTime, Utc};
@@ -105,7 +106,7 @@ impl Cone {
             unsettled: BTreeSet::new(),
         };
         let mut needs = first_needs(resumed.object);
-        needs.sort();
+        sort(&mut needs);
         for need in needs {
             if need.target != resumed.object.reference {
                 cone.demands.entry(need.target.clone()).or_default().push((need.reason, need.demand));
@@ -132,7 +133,7 @@ impl Cone {
     /// Goes on as far as the store allows; the reads that are wanted next, or `None` when the cone is judged.
     pub(crate) fn advance(&mut self, resumed: &Resumed<'_>, store: &mut Store) -> Option<Vec<Read>> {
         loop {
-            self.pending.sort_unstable();
+            sort(&mut self.pending);
             let wanted = self.pending.iter().map(|reference| (reference, self.wants_whole(reference)));
             let reads = store.want(wanted);
             if !reads.is_empty() {
@@ -212,7 +213,7 @@ impl Cone {
                 need.target != resumed.object.reference
             }
         });
-        needs.sort();
+        sort(&mut needs);
         for need in needs {
             self.add(need.target, need.reason, Some(reference), depth + 1);
         }
@@ -251,7 +252,7 @@ impl Cone {
                 newly.push(reference);
             }
         }
-        newly.sort_unstable();
+        sort(&mut newly);
         newly
     }
 
@@ -329,15 +330,10 @@ impl Cone {
     /// itself waits for nothing unsettled.
     pub(crate) fn blockage(&self, resumed: &Object, store: &Store, now: DateTime<Utc>) -> Option<Blockage> {
         let waits = |member: &Member| member.children.iter().any(|child| self.unsettled.contains(child));
-        let mut troubled: Vec<(usize, &Reference, &Member)> = self
-            .members
-            .iter()
-            .filter(|(_, member)| !member.troubles.is_empty())
-            .map(|(reference, member)| (member.depth, reference, member))
-            .collect();
         // What is known to be wrong tells more than what could not be read.
-        troubled.sort_by_key(|(depth, reference, member)| (is_unread(member), waits(member), *depth, *reference));
-        let (_, at, member) = troubled.first()?;
+        let troubled = self.members.iter().filter(|(_, member)| !member.troubles.is_empty());
+        let (at, member) =
+            troubled.min_by_key(|(reference, member)| (is_unread(member), waits(member), member.depth, *reference))?;
         let trouble = member.troubles.first()?.clone();
         let generator = store.object(at).filter(|object| object.reference.kind == Kind::ArtifactGenerator);
         let stalled = generator.is_some_and(|generator| recovery::is_provably_stalled(generator, store, now));
@@ -346,7 +342,7 @@ impl Cone {
             Trouble::Unexpected { by, .. } => vec![by.clone()],
             _ => Vec::new(),
         };
-        Some(Blockage { way: self.way(at, resumed), at: (*at).clone(), trouble, stalled, quoted })
+        Some(Blockage { way: self.way(at, resumed), at: at.clone(), trouble, stalled, quoted })
     }
 
     fn way(&self, at: &Reference, resumed: &Object) -> Vec<(Reference, Reason)> {

@@ -2,8 +2,8 @@
 
 use super::Fetched;
 use super::finding::Unheld;
+use crate::object::fields::fields;
 use chrono::{DateTime, Duration, Utc};
-use serde::Deserialize;
 
 /// How long after its end a Lease still counts: clocks differ, and a restart takes its time.
 const GRACE: i64 = 30;
@@ -13,15 +13,18 @@ const GRACE: i64 = 30;
 /// # Errors
 /// Says why not: there is no Lease that can be read, or it has run out.
 pub fn current(lease: &Fetched, now: DateTime<Utc>) -> Result<(), Unheld> {
-    #[derive(Deserialize)]
-    struct Lease {
-        spec: Option<Spec>,
+    fields! {
+        /// A Lease.
+        pub struct Lease {
+            "spec" => spec: Spec,
+        }
     }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Spec {
-        renew_time: Option<String>,
-        lease_duration_seconds: Option<i64>,
+    fields! {
+        /// Its `spec`.
+        pub struct Spec {
+            "renewTime" => renew_time: String,
+            "leaseDurationSeconds" => lease_duration_seconds: i64,
+        }
     }
     let Fetched::Found(json) = lease else { return Err(Unheld::NoLease) };
     let lease: Lease = serde_json::from_slice(json).map_err(|_| Unheld::NoLease)?;
@@ -45,8 +48,11 @@ mod tests {
     #[case(r#"{"spec":{"renewTime":"2026-01-01T00:00:00.000000Z","leaseDurationSeconds":15}}"#, 45, Err(Unheld::Stale))]
     #[case(r#"{"spec":{"renewTime":"2999-01-01T00:00:00Z","leaseDurationSeconds":15}}"#, 0, Ok(()))]
     #[case(r#"{"spec":{"renewTime":"yesterday","leaseDurationSeconds":15}}"#, 0, Err(Unheld::NoLease))]
-    #[case(r#"{"spec":{"renewTime":"2026-01-01T00:00:00Z","leaseDurationSeconds":9223372036854775807}}"#, 0,
-        Err(Unheld::NoLease))]
+    #[case(
+        r#"{"spec":{"renewTime":"2026-01-01T00:00:00Z","leaseDurationSeconds":9223372036854775807}}"#,
+        0,
+        Err(Unheld::NoLease)
+    )]
     #[case(r#"{"spec":{"renewTime":"2026-01-01T00:00:00Z","leaseDurationSeconds":-900}}"#, 0, Err(Unheld::Stale))]
     #[case(r#"{"spec":{"renewTime":null}}"#, 0, Err(Unheld::NoLease))]
     #[case(r#"{}"#, 0, Err(Unheld::NoLease))]

@@ -14,10 +14,10 @@ use super::{
 };
 use crate::need::{Demand, Direction, Need};
 use crate::object::{Kind, Object, Reference};
+use crate::ordered::set_of;
 use crate::settled::Snapshot;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 /// How many missing dependencies are looked for under another kind.
 const PROBES: usize = 5;
@@ -241,8 +241,8 @@ impl<'a> Gate<'a> {
         if audit {
             return;
         }
-        let inputs: BTreeSet<&Reference> =
-            subject.added.iter().filter(|need| need.direction == Direction::Input).map(|need| &need.target).collect();
+        let inputs = subject.added.iter().filter(|need| need.direction == Direction::Input);
+        let inputs = set_of(inputs.map(|need| &need.target));
         let (count, limit) = (inputs.len(), self.settings.max_reads);
         if self.asker == Asker::Person && count > limit {
             found.refusals.push(Finding::TooMany { count, limit });
@@ -315,7 +315,7 @@ impl<'a> Gate<'a> {
         let home = |need: &&Need| need.target.namespace == subject.new.reference.namespace;
         let missing = |need: &&Need| matches!(self.store.get(&need.target), Some(Known::Absent));
         let named = subject.dependencies().filter(missing).filter(home).map(|need| &need.target);
-        named.collect::<BTreeSet<_>>().into_iter().filter_map(other_kind).take(PROBES).collect()
+        set_of(named).into_iter().filter_map(other_kind).take(PROBES).collect()
     }
 
     fn probe(&mut self, probes: Vec<(Reference, Reference)>) -> Option<Step> {
@@ -325,7 +325,7 @@ impl<'a> Gate<'a> {
         }
         let subject = self.subject.as_ref()?;
         let mut found = Vec::new();
-        let mut named = BTreeSet::from([&subject.new.reference]);
+        let mut named = set_of([&subject.new.reference]);
         for need in subject.dependencies().filter(|_| !self.request.is_audit()) {
             if !named.insert(&need.target) {
                 continue;

@@ -3,6 +3,7 @@
 use super::mutation::{HELD, RESUME};
 use super::{Asker, Role};
 use crate::object::{Kind, Object, Switch};
+use crate::ordered::map_of;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -171,7 +172,7 @@ pub fn put_right(
         return MarkOutcome { note: (forged && other).then_some(MarkNote::Forged), ..MarkOutcome::default() };
     }
     let set = |value: Option<&str>, note: Option<MarkNote>| MarkOutcome {
-        annotations: BTreeMap::from([(HELD, value.map(Into::into))]),
+        annotations: map_of([(HELD, value.map(Into::into))]),
         note,
     };
     if !new.is_suspended() {
@@ -184,7 +185,7 @@ pub fn put_right(
     }
     if who.asker == Asker::Person && !old.is_some_and(Object::is_suspended) && wants_mark(new) {
         let mark = Mark::new(who.user, who.manager, now, Cause::Premature).render();
-        let annotations = BTreeMap::from([(HELD, Some(mark)), (RESUME, None)]);
+        let annotations = map_of([(HELD, Some(mark)), (RESUME, None)]);
         return MarkOutcome { annotations, note: Some(MarkNote::Made) };
     }
     let declared = || {

@@ -3,6 +3,7 @@
 
 use super::{Disclose, Question};
 use crate::object::Reference;
+use crate::ordered::set_of;
 use std::collections::BTreeSet;
 
 /// How many objects a decision asks about.
@@ -25,7 +26,7 @@ impl Names {
         Self {
             home: own.namespace.clone(),
             own: own.clone(),
-            direct: direct.into_iter().collect(),
+            direct: set_of(direct),
             allowed: BTreeSet::new(),
             everyone: disclose == Disclose::Everyone,
         }
@@ -46,10 +47,7 @@ impl Names {
     /// Whether the text may quote this object's status. Naming an object is not enough: anybody can name anything.
     #[must_use]
     pub fn may_quote(&self, reference: &Reference) -> bool {
-        self.everyone
-            || *reference == self.own
-            || reference.namespace == self.home
-            || self.allowed.contains(reference)
+        self.everyone || *reference == self.own || reference.namespace == self.home || self.allowed.contains(reference)
     }
 
     /// The questions whose answers would let the text say more, at most five, for the first of these objects.

@@ -8,6 +8,7 @@ use super::cone::Cone;
 use super::store::{Known, Store};
 use crate::need::Reason;
 use crate::object::{Applied, Kind, Object, Owners, Reference};
+use crate::ordered::{set_of, sort};
 use crate::settled::Snapshot;
 use std::collections::BTreeSet;
 
@@ -83,9 +84,9 @@ impl Reached {
     pub(crate) fn advance(&mut self, store: &mut Store) -> Option<Vec<Read>> {
         loop {
             let wanted: BTreeSet<Reference> = match &self.stage {
-                Stage::Owners => self.mine.iter().chain(self.others.iter().map(|(_, owner)| owner)).cloned().collect(),
-                Stage::Sources => self.shared_sources(store).into_iter().map(|(_, source)| source).collect(),
-                Stage::Cone { level, .. } => level.iter().cloned().collect(),
+                Stage::Owners => set_of(self.mine.iter().chain(self.others.iter().map(|(_, owner)| owner)).cloned()),
+                Stage::Sources => set_of(self.shared_sources(store).into_iter().map(|(_, source)| source)),
+                Stage::Cone { level, .. } => set_of(level.iter().cloned()),
                 Stage::Done => return None,
             };
             let reads = store.want(wanted.iter().map(|reference| (reference, false)));
@@ -107,8 +108,7 @@ impl Reached {
     /// Those of `others` whose owner reads a source that an owner of ours reads, with that source. Where an owner
     /// cannot be read nothing is known, and the careful answer is that it shares one.
     fn shared_sources(&self, store: &Store) -> Vec<(usize, Reference)> {
-        let ours: BTreeSet<Reference> =
-            self.mine.iter().filter_map(|owner| store.object(owner)).filter_map(source).collect();
+        let ours = set_of(self.mine.iter().filter_map(|owner| store.object(owner)).filter_map(source));
         let theirs = self.others.iter().enumerate().filter_map(|(index, (_, owner))| {
             let source = source(store.object(owner)?)?;
             ours.contains(&source).then_some((index, source))
@@ -134,7 +134,7 @@ impl Reached {
             unknown(owner) || (blind && readable)
         });
         open.extend(hidden.map(|(index, _)| index));
-        open.sort_unstable();
+        sort(&mut open);
         open.dedup();
         open
     }
@@ -143,7 +143,7 @@ impl Reached {
         let Some((_, owner)) = self.open.get(from).and_then(|index| self.others.get(*index)) else {
             return Stage::Done;
         };
-        Stage::Cone { at: from, seen: BTreeSet::from([owner.clone()]), level: vec![owner.clone()] }
+        Stage::Cone { at: from, seen: set_of([owner.clone()]), level: vec![owner.clone()] }
     }
 
     /// One level of the input cone of an owner that is not past its apply. One that waits for our owner, or for the

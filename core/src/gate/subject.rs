@@ -5,6 +5,7 @@ use super::mark::MarkOutcome;
 use super::walk::Root;
 use crate::need::{Demand, Direction, Need, Needs, Reason, Unjudged};
 use crate::object::{Kind, Object, Owners, Reference};
+use crate::ordered::{set_of, sort_by};
 use std::collections::BTreeSet;
 
 pub(super) struct Subject {
@@ -42,7 +43,7 @@ impl Subject {
         let targets = |edges: bool| -> BTreeSet<(Option<Box<str>>, &Reference)> {
             let before = old.iter().flat_map(|old| before.judged.iter().map(move |need| (old, need)));
             let kept = before.filter(|(_, need)| !edges || edge(need));
-            kept.map(|(old, need)| (variant(old, need), &need.target)).collect()
+            set_of(kept.map(|(old, need)| (variant(old, need), &need.target)))
         };
         let (known, waited) = (targets(false), targets(true));
         let relay = relay_changed(&new, old.as_ref());
@@ -60,10 +61,10 @@ impl Subject {
         let fresh = owners.0.iter().filter(|owner| !former.0.contains(owner) && owner.0 != new.reference);
         let new_owners = fresh.map(|owner| owner.0.clone()).collect();
         let up = old.as_ref().is_some_and(Object::is_suspended) && !new.is_suspended();
-        let mut names: BTreeSet<_> = before.unjudged.iter().map(|other| (&other.kind, &other.name)).collect();
+        let mut names = set_of(before.unjudged.iter().map(|other| (&other.kind, &other.name)));
         let unjudged =
             needs.unjudged.iter().filter(|other| names.insert((&other.kind, &other.name))).cloned().collect();
-        let mut named: BTreeSet<Reference> = needs.judged.iter().map(|need| need.target.clone()).collect();
+        let mut named = set_of(needs.judged.iter().map(|need| need.target.clone()));
         named.extend(owners.0.iter().map(|owner| owner.0.clone()));
         named.extend(new.generated_chart());
         let duplicates = duplicates(&needs, &before);
@@ -115,7 +116,7 @@ fn relay_changed(new: &Object, old: Option<&Object>) -> bool {
 /// Entries of `dependsOn` that say the same twice, and did not before. Two entries with different expressions are no
 /// duplicates: the controller evaluates both.
 fn duplicates(needs: &Needs, before: &Needs) -> Vec<Finding> {
-    let old: BTreeSet<_> = repeated(before).into_iter().map(|(need, _)| (&need.target, &need.demand)).collect();
+    let old = set_of(repeated(before).into_iter().map(|(need, _)| (&need.target, &need.demand)));
     let fresh = repeated(needs).into_iter().filter(|(need, _)| !old.contains(&(&need.target, &need.demand)));
     fresh.map(|(need, again)| Finding::Duplicate { target: need.target.clone(), first: need.reason, again }).collect()
 }
@@ -123,7 +124,7 @@ fn duplicates(needs: &Needs, before: &Needs) -> Vec<Finding> {
 fn repeated(needs: &Needs) -> Vec<(&Need, Reason)> {
     let mut entries: Vec<&Need> =
         needs.judged.iter().filter(|need| matches!(need.reason, Reason::DependsOn(_))).collect();
-    entries.sort_by(|a, b| (&a.target, &a.demand, a.reason).cmp(&(&b.target, &b.demand, b.reason)));
+    sort_by(&mut entries, |a, b| (&a.target, &a.demand, a.reason) < (&b.target, &b.demand, b.reason));
     let same = |a: &Need, b: &Need| a.target == b.target && a.demand == b.demand;
     entries
         .chunk_by(|a, b| same(a, b))

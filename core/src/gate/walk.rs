@@ -5,6 +5,7 @@ use super::Read;
 use super::store::{Known, Store, Unread};
 use crate::need::{Demand, Need, Reason};
 use crate::object::{Kind, Object, Owners, Reference};
+use crate::ordered::{set_of, sort};
 use crate::settled::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -95,7 +96,7 @@ impl Walk {
         let own = &root.object.reference;
         let mut walk = Self {
             visits: Vec::new(),
-            seen: BTreeSet::from([(own.clone(), false), (own.clone(), true)]),
+            seen: set_of([(own.clone(), false), (own.clone(), true)]),
             level: Vec::new(),
             pass: Pass::Added,
             outcome: Outcome::default(),
@@ -120,10 +121,10 @@ impl Walk {
         let own = &root.object.reference;
         let package = store.object(&package_of(own));
         let is_edge = |need: &&Need| need.demand != Demand::Exists;
-        let waited: BTreeSet<&Reference> = needs.iter().filter(is_edge).map(|need| &need.target).collect();
+        let waited = set_of(needs.iter().filter(is_edge).map(|need| &need.target));
         let mut sorted: Vec<&Need> = needs.iter().filter(|need| relays(root.object, need.reason, package)).collect();
         sorted.retain(|need| is_edge(need) || !waited.contains(&need.target));
-        sorted.sort();
+        sort(&mut sorted);
         for need in sorted {
             let follow = need.may_lead_on() && root.object.is_named();
             // What is only looked at may still be reached in another way.
@@ -220,11 +221,11 @@ impl Walk {
         if let (None, true, Some(old)) = (parent, visit.added, root.old) {
             // A Package that changes its variant adds what the new one lists and the old one did not.
             let before = object.needs().judged.into_iter().filter(|need| matches!(need.reason, Reason::Variant(..)));
-            let before: BTreeSet<Reference> =
-                before.filter(|need| relays(object, need.reason, Some(old))).map(|need| need.target).collect();
+            let before = before.filter(|need| relays(object, need.reason, Some(old)));
+            let before = set_of(before.map(|need| need.target));
             needs.retain(|need| !matches!(need.reason, Reason::Variant(..)) || !before.contains(&need.target));
         }
-        needs.sort();
+        sort(&mut needs);
         let edge = |need: Need| Edge { target: need.target, reason: need.reason, labelled: false };
         let mut edges: Vec<Edge> = needs.into_iter().map(edge).collect();
         let own = &root.object.reference;

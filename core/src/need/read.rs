@@ -94,7 +94,7 @@ impl Object {
     #[must_use]
     pub fn chart_template(&self) -> Option<&crate::object::ChartTemplate> {
         match (&self.spec.chart, self.reference.kind) {
-            (Some(Chart::Template(template)), Kind::HelmRelease) => template.as_ref(),
+            (Some(Chart::Template(template)), Kind::HelmRelease) => template.as_deref(),
             _ => None,
         }
     }

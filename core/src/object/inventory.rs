@@ -1,7 +1,9 @@
 //! What an object says it has applied or generated.
 
+use super::fields::fields;
 use super::seen::Text;
 use super::{Kind, Reference};
+use crate::ordered::sort;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -16,13 +18,15 @@ pub enum Inventory {
     Generated(Vec<GeneratedEntry>),
 }
 
-/// An artifact in the inventory of an ArtifactGenerator.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct GeneratedEntry {
-    pub name: Option<Box<str>>,
-    pub namespace: Option<Box<str>>,
-    pub digest: Option<Box<str>>,
+fields! {
+    /// An artifact in the inventory of an ArtifactGenerator.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct GeneratedEntry {
+        "name" => name: Box<str>,
+        "namespace" => namespace: Box<str>,
+        "digest" => digest: Box<str>,
+    }
 }
 
 /// Reads an inventory id, `namespace_name_group_kind` (cli-utils `object.ObjMetadata`, fluxcd/cli-utils v1.2.1).
@@ -42,10 +46,11 @@ struct Applied(Vec<Reference>);
 impl<'de> Deserialize<'de> for Applied {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct AppliedVisitor;
-        #[derive(Deserialize)]
-        struct Entry<'a> {
-            #[serde(borrow)]
-            id: Option<Text<'a>>,
+        fields! {
+            /// An entry.
+            pub struct Entry<S> {
+                "id" => id: S,
+            }
         }
         impl<'de> Visitor<'de> for AppliedVisitor {
             type Value = Applied;
@@ -57,10 +62,10 @@ impl<'de> Deserialize<'de> for Applied {
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Applied, A::Error> {
                 let mut found = Vec::new();
-                while let Some(entry) = seq.next_element::<Entry<'de>>()? {
+                while let Some(entry) = seq.next_element::<Entry<Text<'de>>>()? {
                     found.extend(entry.id.as_ref().and_then(|id| parse_id(id.as_ref())));
                 }
-                found.sort_unstable();
+                sort(&mut found);
                 found.dedup();
                 Ok(Applied(found))
             }
@@ -72,9 +77,11 @@ impl<'de> Deserialize<'de> for Applied {
 impl<'de> Deserialize<'de> for Inventory {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct InventoryVisitor;
-        #[derive(Deserialize)]
-        struct Entries {
-            entries: Option<Applied>,
+        fields! {
+            /// The object of entries.
+            pub struct Entries {
+                "entries" => entries: Applied,
+            }
         }
         impl<'de> Visitor<'de> for InventoryVisitor {
             type Value = Inventory;

@@ -3,100 +3,117 @@
 //! Null and absent are the same everywhere; a field of the wrong type is an error, and fields that no decision reads are
 //! skipped whatever they hold. The hot path has a shape of its own, made of the same lists of fields: [`super::Seen`].
 
+use super::fields::{fields, fill};
 use super::inventory::Inventory;
+use super::seen::Text;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 
 /// An object that a decision keeps.
 pub type Stored = Manifest<Status>;
 
-/// An object, as far as any decision reads it. `T` is the status.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase", bound(deserialize = "T: Deserialize<'de>"))]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Manifest<T> {
-    pub metadata: Option<Metadata>,
-    pub spec: Option<Spec>,
-    pub status: Option<T>,
+fields! {
+    /// An object, as far as any decision reads it. `T` is the status.
+    #[derive(Clone, Debug)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct Manifest<T> {
+        "metadata" => metadata: Metadata,
+        "spec" => spec: Spec,
+        "status" => status: T,
+    }
 }
 
-/// `metadata`. Labels and annotations hold only those that a decision knows.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Metadata {
-    pub name: Option<Box<str>>,
-    pub generate_name: Option<Box<str>>,
-    pub namespace: Option<Box<str>>,
-    pub generation: Option<i64>,
-    pub deletion_timestamp: Option<Box<str>>,
-    pub labels: Option<Labels<Box<str>>>,
-    pub annotations: Option<Annotations<Box<str>>>,
+fields! {
+    /// `metadata`. Labels and annotations hold only those that a decision knows.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct Metadata {
+        "name" => name: Box<str>,
+        "generateName" => generate_name: Box<str>,
+        "namespace" => namespace: Box<str>,
+        "generation" => generation: i64,
+        "deletionTimestamp" => deletion_timestamp: Box<str>,
+        "labels" => labels: Labels<Box<str>>,
+        "annotations" => annotations: Annotations<Box<str>>,
+    }
 }
 
-/// The labels that a decision reads: who applied the object, and the shard it belongs to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(bound(deserialize = "S: Deserialize<'de>"))]
-#[allow(missing_docs, reason = "the fields are named after the labels")]
-pub struct Labels<S> {
-    #[serde(rename = "kustomize.toolkit.fluxcd.io/name")]
-    pub kustomize_name: Option<S>,
-    #[serde(rename = "kustomize.toolkit.fluxcd.io/namespace")]
-    pub kustomize_namespace: Option<S>,
-    #[serde(rename = "helm.toolkit.fluxcd.io/name")]
-    pub helm_name: Option<S>,
-    #[serde(rename = "helm.toolkit.fluxcd.io/namespace")]
-    pub helm_namespace: Option<S>,
-    #[serde(rename = "resourceset.fluxcd.controlplane.io/name")]
-    pub resourceset_name: Option<S>,
-    #[serde(rename = "resourceset.fluxcd.controlplane.io/namespace")]
-    pub resourceset_namespace: Option<S>,
-    #[serde(rename = "sharding.fluxcd.io/key")]
-    pub shard: Option<S>,
+fields! {
+    /// The labels that a decision reads: who applied the object, and the shard it belongs to.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are named after the labels")]
+    pub struct Labels<S> {
+        "kustomize.toolkit.fluxcd.io/name" => kustomize_name: S,
+        "kustomize.toolkit.fluxcd.io/namespace" => kustomize_namespace: S,
+        "helm.toolkit.fluxcd.io/name" => helm_name: S,
+        "helm.toolkit.fluxcd.io/namespace" => helm_namespace: S,
+        "resourceset.fluxcd.controlplane.io/name" => resourceset_name: S,
+        "resourceset.fluxcd.controlplane.io/namespace" => resourceset_namespace: S,
+        "sharding.fluxcd.io/key" => shard: S,
+    }
 }
 
-/// The annotations that a decision reads.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(bound(deserialize = "S: Deserialize<'de>"))]
-#[allow(missing_docs, reason = "the fields are named after the annotations")]
-pub struct Annotations<S> {
-    #[serde(rename = "reconcile.fluxcd.io/requestedAt")]
-    pub requested_at: Option<S>,
-    #[serde(rename = "source.extensions.fluxcd.io/reconcile")]
-    pub generator_reconcile: Option<S>,
-    #[serde(rename = "fluxcd.controlplane.io/reconcile")]
-    pub resourceset_reconcile: Option<S>,
-    #[serde(rename = "sluicegate.dev/held")]
-    pub held: Option<S>,
-    #[serde(rename = "sluicegate.dev/resume")]
-    pub resume: Option<S>,
-    #[serde(rename = "sluicegate.dev/release")]
-    pub release: Option<S>,
-    #[serde(rename = "sluicegate.dev/bypass")]
-    pub bypass: Option<S>,
-    #[serde(rename = "sluicegate.dev/expected-revision")]
-    pub expected_revision: Option<S>,
+fields! {
+    /// The annotations that a decision reads.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are named after the annotations")]
+    pub struct Annotations<S> {
+        "reconcile.fluxcd.io/requestedAt" => requested_at: S,
+        "source.extensions.fluxcd.io/reconcile" => generator_reconcile: S,
+        "fluxcd.controlplane.io/reconcile" => resourceset_reconcile: S,
+        "sluicegate.dev/held" => held: S,
+        "sluicegate.dev/resume" => resume: S,
+        "sluicegate.dev/release" => release: S,
+        "sluicegate.dev/bypass" => bypass: S,
+        "sluicegate.dev/expected-revision" => expected_revision: S,
+    }
 }
 
 /// Defines the two shapes of `spec` from one list of fields: owned and typed, and borrowed for comparison only.
 macro_rules! spec {
-    ($($field:ident: $type:ty,)*) => {
-        /// `spec`: the union of what the kinds hold. Only `chart` means two things, see [`Chart`].
-        #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        #[allow(missing_docs, reason = "the fields are those of the manifest")]
-        pub struct Spec {
-            $(pub $field: Option<$type>,)*
+    ($($key:literal => $field:ident: $type:ty,)*) => {
+        fields! {
+            /// `spec`: the union of what the kinds hold. Only `chart` means two things, see [`Chart`].
+            #[derive(Clone, Debug, Default, PartialEq)]
+            #[allow(missing_docs, reason = "the fields are those of the manifest")]
+            pub struct Spec {
+                $($key => $field: $type,)*
+            }
         }
 
         /// The same fields of `spec` as they stand in a request, unread.
-        #[derive(Clone, Debug, Default, Deserialize)]
-        #[serde(rename_all = "camelCase")]
+        #[derive(Clone, Debug, Default)]
         pub struct SeenSpec<'a> {
-            $(#[serde(borrow)] $field: Option<&'a RawValue>,)*
+            $($field: Option<&'a RawValue>,)*
+        }
+
+        impl<'de: 'a, 'a> Deserialize<'de> for SeenSpec<'a> {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Fields<'a>(PhantomData<&'a ()>);
+                impl<'de: 'a, 'a> Visitor<'de> for Fields<'a> {
+                    type Value = SeenSpec<'a>;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str("an object")
+                    }
+                    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                        let mut found = SeenSpec::default();
+                        while let Some(key) = map.next_key::<Text<'de>>()? {
+                            match key.as_ref() {
+                                $($key => fill(&mut found.$field, &mut map)?,)*
+                                _ => {
+                                    map.next_value::<IgnoredAny>()?;
+                                }
+                            }
+                        }
+                        Ok(found)
+                    }
+                }
+                deserializer.deserialize_map(Fields(PhantomData))
+            }
         }
 
         /// Equal where every field is written the same. Both objects of a request come from the same serializer.
@@ -113,54 +130,56 @@ fn same(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
 }
 
 spec! {
-    suspend: bool,
-    depends_on: Vec<Dependency>,
-    source_ref: ObjectRef,
-    chart_ref: ObjectRef,
-    chart: Chart,
-    version: Box<str>,
-    reconcile_strategy: Box<str>,
-    values_files: Vec<Box<str>>,
-    ignore_missing_values_files: bool,
-    verify: Verify,
-    sources: Vec<ObjectRef>,
-    artifacts: Vec<GeneratedArtifact>,
-    include: Vec<Include>,
-    wait: bool,
-    health_checks: Vec<ObjectRef>,
-    wait_strategy: WaitStrategy,
-    install: Action,
-    upgrade: Action,
-    r#type: Box<str>,
-    kube_config: IgnoredAny,
-    variant: Box<str>,
-    ignore_dependencies: Vec<Box<str>>,
-    variants: Vec<Variant>,
+    "suspend" => suspend: bool,
+    "dependsOn" => depends_on: Vec<Dependency>,
+    "sourceRef" => source_ref: ObjectRef,
+    "chartRef" => chart_ref: ObjectRef,
+    "chart" => chart: Chart,
+    "version" => version: Box<str>,
+    "reconcileStrategy" => reconcile_strategy: Box<str>,
+    "valuesFiles" => values_files: Vec<Box<str>>,
+    "ignoreMissingValuesFiles" => ignore_missing_values_files: bool,
+    "verify" => verify: Verify,
+    "sources" => sources: Vec<ObjectRef>,
+    "artifacts" => artifacts: Vec<GeneratedArtifact>,
+    "include" => include: Vec<Include>,
+    "wait" => wait: bool,
+    "healthChecks" => health_checks: Vec<ObjectRef>,
+    "waitStrategy" => wait_strategy: WaitStrategy,
+    "install" => install: Action,
+    "upgrade" => upgrade: Action,
+    "type" => r#type: Box<str>,
+    "kubeConfig" => kube_config: IgnoredAny,
+    "variant" => variant: Box<str>,
+    "ignoreDependencies" => ignore_dependencies: Vec<Box<str>>,
+    "variants" => variants: Vec<Variant>,
 }
 
-/// An entry of `dependsOn`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Dependency {
-    pub api_version: Option<Box<str>>,
-    pub kind: Option<Box<str>>,
-    pub name: Option<Box<str>>,
-    pub namespace: Option<Box<str>>,
-    pub ready: Option<bool>,
-    pub ready_expr: Option<Box<str>>,
+fields! {
+    /// An entry of `dependsOn`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct Dependency {
+        "apiVersion" => api_version: Box<str>,
+        "kind" => kind: Box<str>,
+        "name" => name: Box<str>,
+        "namespace" => namespace: Box<str>,
+        "ready" => ready: bool,
+        "readyExpr" => ready_expr: Box<str>,
+    }
 }
 
-/// A reference to another object; `alias` only in the sources of an ArtifactGenerator.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct ObjectRef {
-    pub alias: Option<Box<str>>,
-    pub api_version: Option<Box<str>>,
-    pub kind: Option<Box<str>>,
-    pub name: Option<Box<str>>,
-    pub namespace: Option<Box<str>>,
+fields! {
+    /// A reference to another object; `alias` only in the sources of an ArtifactGenerator.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct ObjectRef {
+        "alias" => alias: Box<str>,
+        "apiVersion" => api_version: Box<str>,
+        "kind" => kind: Box<str>,
+        "name" => name: Box<str>,
+        "namespace" => namespace: Box<str>,
+    }
 }
 
 /// `spec.chart`: the template of a HelmRelease, or the chart name of a HelmChart.
@@ -169,157 +188,178 @@ pub enum Chart {
     /// A HelmChart's chart name or path.
     Name(Box<str>),
     /// What a HelmRelease writes into the HelmChart that it generates.
-    Template(Option<ChartTemplate>),
+    Template(Option<Box<ChartTemplate>>),
 }
 
-/// `spec.chart.spec` of a HelmRelease.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct ChartTemplate {
-    pub chart: Option<Box<str>>,
-    pub version: Option<Box<str>>,
-    pub source_ref: Option<ObjectRef>,
-    pub reconcile_strategy: Option<Box<str>>,
-    pub values_files: Option<Vec<Box<str>>>,
-    pub ignore_missing_values_files: Option<bool>,
-    pub verify: Option<Verify>,
+fields! {
+    /// `spec.chart.spec` of a HelmRelease.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct ChartTemplate {
+        "chart" => chart: Box<str>,
+        "version" => version: Box<str>,
+        "sourceRef" => source_ref: ObjectRef,
+        "reconcileStrategy" => reconcile_strategy: Box<str>,
+        "valuesFiles" => values_files: Vec<Box<str>>,
+        "ignoreMissingValuesFiles" => ignore_missing_values_files: bool,
+        "verify" => verify: Verify,
+    }
 }
 
-/// How the signature of a chart is verified.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Verify {
-    pub provider: Option<Box<str>>,
-    pub secret_ref: Option<ObjectRef>,
+fields! {
+    /// How the signature of a chart is verified.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct Verify {
+        "provider" => provider: Box<str>,
+        "secretRef" => secret_ref: ObjectRef,
+    }
 }
 
-/// An output of an ArtifactGenerator.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct GeneratedArtifact {
-    pub name: Option<Box<str>>,
+fields! {
+    /// An output of an ArtifactGenerator.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct GeneratedArtifact {
+        "name" => name: Box<str>,
+    }
 }
 
-/// An entry of a GitRepository's `include`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Include {
-    pub repository: Option<ObjectRef>,
+fields! {
+    /// An entry of a GitRepository's `include`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct Include {
+        "repository" => repository: ObjectRef,
+    }
 }
 
-/// `spec.waitStrategy` of a HelmRelease.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct WaitStrategy {
-    pub name: Option<Box<str>>,
+fields! {
+    /// `spec.waitStrategy` of a HelmRelease.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct WaitStrategy {
+        "name" => name: Box<str>,
+    }
 }
 
-/// `spec.install` or `spec.upgrade` of a HelmRelease.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Action {
-    pub disable_wait: Option<bool>,
+fields! {
+    /// `spec.install` or `spec.upgrade` of a HelmRelease.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct Action {
+        "disableWait" => disable_wait: bool,
+    }
 }
 
-/// A variant of a PackageSource.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Variant {
-    pub name: Option<Box<str>>,
-    pub depends_on: Option<Vec<Box<str>>>,
+fields! {
+    /// A variant of a PackageSource.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct Variant {
+        "name" => name: Box<str>,
+        "dependsOn" => depends_on: Vec<Box<str>>,
+    }
 }
 
-/// `status`: the union of what the kinds hold.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Status {
-    pub observed_generation: Option<i64>,
-    pub conditions: Option<Vec<Condition>>,
-    pub last_handled_reconcile_at: Option<Box<str>>,
-    pub artifact: Option<Artifact>,
-    pub included_artifacts: Option<Vec<Artifact>>,
-    pub observed_source_artifact_revision: Option<Box<str>>,
-    pub observed_sources_digest: Option<Box<str>>,
-    pub last_applied_revision: Option<Box<str>>,
-    pub last_attempted_revision: Option<Box<str>>,
-    pub last_planned_revision: Option<Box<str>>,
-    pub last_attempted_generation: Option<i64>,
-    pub helm_chart: Option<Box<str>>,
-    pub history: Option<Vec<HistoryEntry>>,
-    pub inventory: Option<Inventory>,
-    pub plan: Option<Plan>,
-    pub dependencies: Option<BTreeMap<Box<str>, PackageDependency>>,
+fields! {
+    /// `status`: the union of what the kinds hold.
+    #[derive(Clone, Debug, Default)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct Status {
+        "observedGeneration" => observed_generation: i64,
+        "conditions" => conditions: Vec<Condition>,
+        "lastHandledReconcileAt" => last_handled_reconcile_at: Box<str>,
+        "artifact" => artifact: Artifact,
+        "includedArtifacts" => included_artifacts: Vec<Artifact>,
+        "observedSourceArtifactRevision" => observed_source_artifact_revision: Box<str>,
+        "observedSourcesDigest" => observed_sources_digest: Box<str>,
+        "lastAppliedRevision" => last_applied_revision: Box<str>,
+        "lastAttemptedRevision" => last_attempted_revision: Box<str>,
+        "lastPlannedRevision" => last_planned_revision: Box<str>,
+        "lastAttemptedGeneration" => last_attempted_generation: i64,
+        "helmChart" => helm_chart: Box<str>,
+        "history" => history: Vec<HistoryEntry>,
+        "inventory" => inventory: Inventory,
+        "plan" => plan: Plan,
+        "dependencies" => dependencies: BTreeMap<Box<str>, PackageDependency>,
+    }
 }
 
-/// A status condition.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Condition {
-    pub r#type: Option<Box<str>>,
-    pub status: Option<Box<str>>,
-    pub reason: Option<Box<str>>,
-    pub message: Option<Box<str>>,
-    pub observed_generation: Option<i64>,
-    pub last_transition_time: Option<Box<str>>,
+fields! {
+    /// A status condition.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct Condition {
+        "type" => r#type: Box<str>,
+        "status" => status: Box<str>,
+        "reason" => reason: Box<str>,
+        "message" => message: Box<str>,
+        "observedGeneration" => observed_generation: i64,
+        "lastTransitionTime" => last_transition_time: Box<str>,
+    }
 }
 
-/// `status.artifact`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Artifact {
-    pub revision: Option<Box<str>>,
-    pub digest: Option<Box<str>>,
-    pub url: Option<Box<str>>,
-    pub metadata: Option<ArtifactMetadata>,
+fields! {
+    /// `status.artifact`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct Artifact {
+        "revision" => revision: Box<str>,
+        "digest" => digest: Box<str>,
+        "url" => url: Box<str>,
+        "metadata" => metadata: ArtifactMetadata,
+    }
 }
 
-/// `status.artifact.metadata`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct ArtifactMetadata {
-    /// Where the content came from before it went through a generator.
-    #[serde(rename = "org.opencontainers.image.revision")]
-    pub origin_revision: Option<Box<str>>,
+fields! {
+    /// `status.artifact.metadata`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ArtifactMetadata {
+        /// Where the content came from before it went through a generator.
+        "org.opencontainers.image.revision" => origin_revision: Box<str>,
+    }
 }
 
-/// An entry of a HelmRelease's `status.history`, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct HistoryEntry {
-    pub version: Option<i64>,
-    pub status: Option<Box<str>>,
-    pub chart_name: Option<Box<str>>,
-    pub chart_version: Option<Box<str>>,
-    pub oci_digest: Option<Box<str>>,
+fields! {
+    /// An entry of a HelmRelease's `status.history`, newest first.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct HistoryEntry {
+        "version" => version: i64,
+        "status" => status: Box<str>,
+        "chartName" => chart_name: Box<str>,
+        "chartVersion" => chart_version: Box<str>,
+        "ociDigest" => oci_digest: Box<str>,
+    }
 }
 
-/// `status.plan` of a Terraform object.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct Plan {
-    pub pending: Option<Box<str>>,
+fields! {
+    /// `status.plan` of a Terraform object.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct Plan {
+        "pending" => pending: Box<str>,
+    }
 }
 
-/// An entry of a Package's `status.dependencies`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[allow(missing_docs, reason = "the fields are those of the manifest")]
-pub struct PackageDependency {
-    pub ready: Option<bool>,
+fields! {
+    /// An entry of a Package's `status.dependencies`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct PackageDependency {
+        "ready" => ready: bool,
+    }
 }
 
 impl<'de> Deserialize<'de> for Chart {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ChartVisitor;
-        #[derive(Deserialize)]
-        struct Template {
-            spec: Option<ChartTemplate>,
+        fields! {
+            /// What stands around the template.
+            pub struct Template {
+                "spec" => spec: Box<ChartTemplate>,
+            }
         }
         impl<'de> Visitor<'de> for ChartVisitor {
             type Value = Chart;

@@ -1,5 +1,6 @@
 //! Flux objects, read tolerantly.
 
+pub(crate) mod fields;
 mod inventory;
 mod kind;
 mod locate;

@@ -4,6 +4,7 @@
 use super::{Snapshot, chart_follows, inputs, revision};
 use crate::need::Reason;
 use crate::object::{Kind, Object, Reference};
+use crate::ordered::sort;
 use semver::{BuildMetadata, Version};
 use std::collections::BTreeSet;
 
@@ -100,7 +101,7 @@ pub fn unmet_expectation(object: &Object, snapshot: &dyn Snapshot, resumed: bool
             }
         }
     }
-    roots.sort_unstable();
+    sort(&mut roots);
     roots.dedup();
     Some(Unmet { expected: expected.into(), roots })
 }

@@ -3,6 +3,7 @@
 use super::{Blocker, Judge, Snapshot};
 use crate::need::Reason;
 use crate::object::{Inventory, Object};
+use crate::ordered::sort;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -40,7 +41,7 @@ pub fn sources_digest(generator: &Object, snapshot: &dyn Snapshot) -> Option<Box
         entries.insert(alias, format!("{alias}=[digest={digest},revision={revision},url={url}]"));
     }
     let mut entries: Vec<String> = entries.into_values().collect();
-    entries.sort_unstable();
+    sort(&mut entries);
     let mut text = String::from("sha256:");
     for byte in Sha256::digest(entries.join("|")) {
         // Writing to a string cannot fail.

@@ -242,7 +242,7 @@ fn every_text() {
                 continue;
             }
             let _ = writeln!(list, "{whom}message: {message}");
-            let line = warning(&finding.line(&own(), names));
+            let line = warning(&finding.warning(&own(), names));
             if line != message {
                 let _ = writeln!(list, "{whom}warning: {line}");
             }

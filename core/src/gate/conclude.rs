@@ -93,7 +93,7 @@ impl Gate<'_> {
         let said: Vec<&Finding> = found.warnings.iter().filter(|finding| !(refused && about_marks(finding))).collect();
         let lines = said.into_iter().map(|finding| {
             let would = if !self.settings.enforce && matches!(finding, Finding::Mark(_)) { "would say: " } else { "" };
-            format!("{would}{}", finding.line(&own, &names))
+            format!("{would}{}", finding.warning(&own, &names))
         });
         warnings.extend(bounded(lines));
         warnings.extend(self.mark_left(&own));

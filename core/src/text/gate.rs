@@ -148,6 +148,17 @@ impl Finding {
         }
     }
 
+    /// The finding as a warning of its own: in a line that is likely to be short enough.
+    #[must_use]
+    pub fn warning(&self, own: &Reference, names: &Names) -> String {
+        match self {
+            Self::WrongKind { target, reason, found } if found.namespace == target.namespace => {
+                format!("{reason}: there is no {}, but a {} of that name", named(target, names), found.kind)
+            }
+            _ => self.line(own, names),
+        }
+    }
+
     /// The finding as a warning that says that the object is held.
     #[must_use]
     pub fn held(&self, own: &Reference, names: &Names) -> String {

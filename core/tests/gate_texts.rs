@@ -288,3 +288,18 @@ fn every_mistake_has_a_sentence_of_its_own() {
     let lines: BTreeSet<String> = findings.iter().map(|finding| finding.line(&own(), &names)).collect();
     assert_eq!(lines.len(), findings.len());
 }
+
+/// The README lists them all, with their meaning.
+#[test]
+fn the_readme_lists_every_text() {
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
+    let listed = |text: &str| readme.contains(&format!("| {} |", text.replace('<', "&lt;")));
+    let snapshots = [
+        include_str!("snapshots/gate_texts__every_text.snap"),
+        include_str!("settled/snapshots/settled__texts__sentences_and_what_is_told_of_foreign_objects.snap"),
+    ];
+    let messages = snapshots[0].lines().filter_map(|line| line.strip_prefix("message: "));
+    let sentences = snapshots[1].lines().skip(4).filter(|line| !line.is_empty() && !line.starts_with(' '));
+    let missing: Vec<&str> = messages.chain(sentences).filter(|text| !listed(text)).collect();
+    assert!(missing.is_empty(), "not in the README: {missing:#?}");
+}

@@ -153,7 +153,7 @@ impl Finding {
     pub fn warning(&self, own: &Reference, names: &Names) -> String {
         match self {
             Self::WrongKind { target, reason, found } if found.namespace == target.namespace => {
-                format!("{reason}: there is no {}, but a {} of that name", named(target, names), found.kind)
+                format!("{reason}: no {}; there is {}", named(target, names), named(found, names))
             }
             _ => self.line(own, names),
         }

@@ -136,7 +136,7 @@ fn case_23_the_name_exists_as_another_kind(#[case] kind: Kind, #[case] other: Ki
     let refused = strict([found.clone()]).update(PERSON, &old, &new);
     assert_eq!(refused.said(), format!("refused: {said}"));
     let warned = World::with([found]).update(FLUX, &old, &new);
-    let short = format!("spec.dependsOn[0]: there is no {kind}/storage/cluster, but a {other} of that name");
+    let short = format!("spec.dependsOn[0]: no {kind}/storage/cluster; there is {other}/storage/cluster");
     assert_eq!(warned.verdict.warnings, [short]);
     assert_eq!(warned.reads, [format!("{kind}/storage/cluster"), format!("{other}/storage/cluster")]);
     assert_eq!(warned.verdict.audit[0].1, "wrong-kind-dependency");

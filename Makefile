@@ -2,11 +2,12 @@
 
 CARGO ?= cargo
 WASM_TARGET := wasm32-wasip1
+STORY := target/debug/sluicegate-host story policy.wasm testdata/demo/story.yaml
 WASM := target/$(WASM_TARGET)/guest/sluicegate_policy.wasm
 GUEST := $(CARGO) build --locked --profile guest --target $(WASM_TARGET)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint build bench deny toolchain clean
+.PHONY: help demo readme test lint build bench deny toolchain clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_.-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,8 +31,11 @@ demo: policy.wasm ## the incident the project was born from, judged by the compi
 	$(CARGO) build --locked -p sluicegate-host
 	@target/debug/sluicegate-host story policy.wasm testdata/demo/story.yaml
 
-test: policy.wasm lint ## formatting, clippy, and all tests that need no cluster
+test: policy.wasm lint target/debug/sluicegate-host ## formatting, clippy, and all tests that need no cluster
 	$(CARGO) test --locked
+	@$(STORY) > target/story.txt
+	@awk '/<!-- demo: end/ { on = 0 } on && !/^```/ { print } /<!-- demo: begin/ { on = 1 }' README.md | diff - target/story.txt \
+	  || { echo "the README does not show what make demo prints: make readme"; exit 1; }
 
 lint: toolchain
 	$(CARGO) fmt --all --check

@@ -143,7 +143,15 @@ fn tell(number: usize, step: &Step, request: &Value, evaluation: &Evaluation) ->
 fn shown(change: &Value) -> String {
     let field = |key: &str| change.get(key).and_then(Value::as_str).unwrap_or_default().replace("~1", "/");
     let value = change.get("value").map(|value| format!(" {value}")).unwrap_or_default();
-    format!("{} {}{value}", field("op"), field("path"))
+    format!("{} {}{}", field("op"), field("path"), without_time(&value))
+}
+
+/// A mark carries the time at which it was made; a story is told the same way every time.
+fn without_time(text: &str) -> String {
+    let at = r#"\"at\":\""#;
+    let Some((before, rest)) = text.split_once(at) else { return text.to_owned() };
+    let after = rest.split_once('\\').map_or("", |(_time, after)| after);
+    format!("{before}{at}…\\{after}")
 }
 
 fn mistakes(step: &Step, evaluation: &Evaluation) -> impl Iterator<Item = String> {

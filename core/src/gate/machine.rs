@@ -9,9 +9,7 @@ use super::reached::{Reached, may_still_change};
 use super::store::{Known, Store};
 use super::subject::Subject;
 use super::walk::Walk;
-use super::{
-    Answer, Asker, Fetched, Names, Operation, Question, Read, Request, Role, Settings, Severity, Step, companion,
-};
+use super::{Answer, Asker, Fetched, Operation, Read, Request, Settings, Severity, Step, companion};
 use crate::need::{Demand, Direction, Need};
 use crate::object::{Kind, Object, Reference};
 use crate::ordered::set_of;
@@ -30,15 +28,15 @@ pub struct Gate<'a> {
     pub(super) asker: Asker,
     pub(super) subject: Option<Subject>,
     pub(super) findings: Findings,
-    phase: Phase,
-    pending: Pending,
-    store: Store,
+    pub(super) phase: Phase,
+    pub(super) pending: Pending,
+    pub(super) store: Store,
     /// The object under review with all its fields, where an expression may read them.
-    whole: Option<Value>,
+    pub(super) whole: Option<Value>,
 }
 
 /// Where a decision stands; each phase may want reads, and says which one follows.
-enum Phase {
+pub(super) enum Phase {
     /// The owners that new labels name: do they wait for this object?
     Owners,
     /// The search for a cycle.
@@ -61,7 +59,7 @@ enum Phase {
     Done,
 }
 
-enum Pending {
+pub(super) enum Pending {
     Nothing,
     Reads(Vec<Read>),
     Lease,
@@ -151,7 +149,7 @@ impl<'a> Gate<'a> {
         }
     }
 
-    fn wait(&mut self, phase: Phase, reads: Vec<Read>) -> Option<Step> {
+    pub(super) fn wait(&mut self, phase: Phase, reads: Vec<Read>) -> Option<Step> {
         self.phase = phase;
         self.pending = Pending::Reads(reads.clone());
         Some(Step::Read(reads))
@@ -410,116 +408,6 @@ impl<'a> Gate<'a> {
         self.phase = self.after_cone();
         None
     }
-
-    /// A hold that is due is made only while a companion is alive to release it.
-    fn after_cone(&self) -> Phase {
-        let made = self.subject.as_ref().is_some_and(|subject| subject.marks.note == Some(MarkNote::Made));
-        // A refusal that no bypass can lift beats both.
-        let refused = !self.findings.refusals.is_empty() && self.settings.enforce && self.bypass_reason().is_none();
-        let due = (made || self.findings.hold.is_some()) && !refused;
-        if due { Phase::Lease } else { self.after_findings() }
-    }
-
-    fn lease(&mut self) -> Step {
-        self.phase = self.after_findings();
-        self.pending = Pending::Lease;
-        let (namespace, name) = &self.settings.companion_lease;
-        let labels = self.subject.as_ref().and_then(|subject| subject.new.metadata.labels.as_ref());
-        let shard = labels.and_then(|labels| labels.shard.as_deref()).filter(|shard| !shard.is_empty());
-        let name = shard.map_or_else(|| name.clone(), |shard| format!("{name}-{shard}").into());
-        Step::Lease { namespace: namespace.clone(), name }
-    }
-
-    fn lease_known(&mut self, unheld: Option<Unheld>) {
-        let Some(unheld) = unheld else { return };
-        match self.findings.hold.take() {
-            Some((_, finding)) => self.unheld(finding, unheld),
-            None => self.findings.warnings.push(Finding::NoCompanion),
-        }
-        self.phase = self.after_findings();
-    }
-
-    /// An applier's early resume that nobody holds.
-    fn unheld(&mut self, finding: Finding, why: Unheld) {
-        if self.settings.unheld == Severity::Refuse && self.settings.role != Role::Hold {
-            self.findings.refusals.push(finding);
-        } else {
-            self.findings.warnings.push(finding);
-            self.findings.warnings.push(Finding::Unheld(why));
-        }
-    }
-
-    fn after_findings(&self) -> Phase {
-        if self.findings.refusals.is_empty() || !self.settings.enforce { Phase::Done } else { Phase::Bypass }
-    }
-
-    fn bypass(&mut self) -> Option<Step> {
-        self.phase = Phase::Disclose;
-        self.bypass_reason()?;
-        self.pending = Pending::Bypass;
-        let namespace = self.request.namespace.unwrap_or_default().into();
-        let question = Question { verb: "bypass", group: "sluicegate.dev", resource: "gates", namespace, name: None };
-        Some(Step::Ask(vec![question]))
-    }
-
-    fn bypass_known(&mut self, granted: bool) {
-        self.findings.bypassed = granted;
-        self.findings.bypass_denied = !granted;
-    }
-
-    /// Only a person reads a refusal, and only about what a person may get is more said.
-    fn disclose(&mut self) -> Option<Step> {
-        if self.findings.bypassed || self.asker != Asker::Person || self.request.is_audit() {
-            return None;
-        }
-        let names = self.names();
-        let others = self.findings.refusals.iter().filter_map(missing_elsewhere).collect::<Vec<_>>();
-        let mentioned = self.findings.refusals.iter().flat_map(Finding::mentions);
-        let questions = names.questions(others.iter().map(|(_, other)| other).chain(mentioned));
-        if questions.is_empty() {
-            return None;
-        }
-        let (references, questions) = questions.into_iter().unzip();
-        self.pending = Pending::Names(references);
-        self.phase = Phase::LateProbe(others);
-        Some(Step::Ask(questions))
-    }
-
-    fn names_known(&mut self, allowed: impl Iterator<Item = Reference>) {
-        let mut names = self.names();
-        for reference in allowed {
-            names.allow(reference);
-        }
-        self.findings.names = Some(names);
-    }
-
-    fn late_probe(&mut self, mut probes: Vec<(Reference, Reference)>) -> Option<Step> {
-        let names = self.names();
-        probes.retain(|(_, other)| names.may_quote(other));
-        let reads = self.store.want(probes.iter().map(|(_, other)| (other, false)));
-        if !reads.is_empty() {
-            return self.wait(Phase::LateProbe(probes), reads);
-        }
-        for finding in &mut self.findings.refusals {
-            let Finding::Missing { target, reason, kind: false } = finding else { continue };
-            let other = probes.iter().find(|(missing, _)| missing == target).map(|(_, other)| other.clone());
-            if let Some(found) = other.filter(|other| self.store.object(other).is_some()) {
-                *finding = Finding::WrongKind { target: target.clone(), reason: *reason, found };
-            }
-        }
-        None
-    }
-
-    /// What the reader of the texts may learn, as far as it is known by now.
-    pub(super) fn names(&self) -> Names {
-        if let Some(names) = &self.findings.names {
-            return names.clone();
-        }
-        match &self.subject {
-            Some(subject) => Names::new(&subject.new.reference, subject.named.iter().cloned(), self.settings.disclose),
-            None => Names::new(&self.own(), [], self.settings.disclose),
-        }
-    }
 }
 
 fn no_answer() -> Fetched {
@@ -542,7 +430,7 @@ fn resumed<'s>(subject: &'s Subject, whole: Option<&'s Value>, settings: &Settin
 }
 
 /// The object of another kind that is meant where people confuse the two.
-fn other_kind(missing: &Reference) -> Option<(Reference, Reference)> {
+pub(super) fn other_kind(missing: &Reference) -> Option<(Reference, Reference)> {
     let kind = match missing.kind {
         Kind::Kustomization => Kind::HelmRelease,
         Kind::HelmRelease | Kind::Terraform => Kind::Kustomization,
@@ -552,11 +440,4 @@ fn other_kind(missing: &Reference) -> Option<(Reference, Reference)> {
     };
     let usable = !missing.name.is_empty() && !missing.namespace.is_empty();
     usable.then(|| (missing.clone(), Reference::new(kind, &missing.namespace, &missing.name)))
-}
-
-fn missing_elsewhere(finding: &Finding) -> Option<(Reference, Reference)> {
-    match finding {
-        Finding::Missing { target, kind: false, .. } => other_kind(target),
-        _ => None,
-    }
 }

@@ -4,6 +4,7 @@
 //! [`Step`] and hands back an [`Answer`] until the step is [`Step::Done`].
 
 mod ask;
+mod closing;
 mod companion;
 mod conclude;
 mod cone;

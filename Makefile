@@ -4,7 +4,8 @@ CARGO ?= cargo
 WASM_TARGET := wasm32-wasip1
 STORY := target/debug/sluicegate-host story policy.wasm testdata/demo/story.yaml
 WASM := target/$(WASM_TARGET)/guest/sluicegate_policy.wasm
-GUEST := $(CARGO) build --locked --profile guest --target $(WASM_TARGET)
+# Without the crate type a library would be built beside it, and cargo would do without link-time optimisation.
+GUEST := $(CARGO) rustc --locked --profile guest --target $(WASM_TARGET) --crate-type cdylib
 
 .DEFAULT_GOAL := help
 .PHONY: help demo readme test lint build bench deny toolchain clean

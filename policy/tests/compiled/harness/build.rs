@@ -38,7 +38,8 @@ fn build() -> PathBuf {
     let target = test.ancestors().nth(3).expect("a test stands in target/PROFILE/deps");
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--locked", "--profile", "guest", "--target", TARGET, "-p", "sluicegate-policy"]);
+    cargo.args(["rustc", "--locked", "--profile", "guest", "--target", TARGET, "-p", "sluicegate-policy"]);
+    cargo.args(["--crate-type", "cdylib"]);
     // The settings in .cargo of the workspace are found from there.
     cargo.arg("--target-dir").arg(target).current_dir(workspace);
     let output = cargo.output().unwrap_or_else(|error| panic!("cannot run {cargo:?}: {error}"));

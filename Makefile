@@ -5,10 +5,12 @@ WASM_TARGET := wasm32-wasip1
 STORY := target/debug/sluicegate-host story policy.wasm testdata/demo/story.yaml
 WASM := target/$(WASM_TARGET)/guest/sluicegate_policy.wasm
 # Without the crate type a library would be built beside it, and cargo would do without link-time optimisation.
-GUEST := $(CARGO) rustc --locked --profile guest --target $(WASM_TARGET) --crate-type cdylib
+# The paths of this machine's registry have no place in the module.
+REGISTRY := $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src/
+GUEST := RUSTFLAGS="--remap-path-prefix=$(REGISTRY)=" $(CARGO) rustc --locked --profile guest --target $(WASM_TARGET) --crate-type cdylib
 
 .DEFAULT_GOAL := help
-.PHONY: help demo readme test lint build bench deny toolchain clean
+.PHONY: help demo readme test lint build bench deny toolchain host clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_.-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,12 +30,19 @@ policy.wasm: toolchain ## the policy with its metadata, ready for kwctl run and 
 	@cmp -s $(WASM) $@ || cp $(WASM) $@
 .PHONY: policy.wasm
 
-demo: policy.wasm ## the incident the project was born from, judged by the compiled policy
+host: toolchain
 	$(CARGO) build --locked -p sluicegate-host
-	@target/debug/sluicegate-host story policy.wasm testdata/demo/story.yaml
 
-test: policy.wasm lint target/debug/sluicegate-host ## formatting, clippy, and all tests that need no cluster
-	$(CARGO) test --locked
+demo: policy.wasm host ## the incident the project was born from, judged by the compiled policy
+	@$(STORY)
+
+readme: policy.wasm host ## put what `make demo` prints into the README
+	@$(STORY) > target/story.txt
+	@awk '/<!-- demo: begin/ { print; print "```text"; while ((getline line < "target/story.txt") > 0) print line; print "```"; skip = 1 } \
+	  /<!-- demo: end/ { skip = 0 } !skip' README.md > target/README.md && mv target/README.md README.md
+
+test: policy.wasm host lint ## formatting, clippy, and all tests that need no cluster
+	SLUICEGATE_POLICY_WASM=$(CURDIR)/policy.wasm $(CARGO) test --locked
 	@$(STORY) > target/story.txt
 	@awk '/<!-- demo: end/ { on = 0 } on && !/^```/ { print } /<!-- demo: begin/ { on = 1 }' README.md | diff - target/story.txt \
 	  || { echo "the README does not show what make demo prints: make readme"; exit 1; }

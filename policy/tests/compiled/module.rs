@@ -23,6 +23,11 @@ fn of_wasi_it_imports_the_clock_and_the_way_to_abort() {
 }
 
 #[test]
+fn it_fits_in_a_mebibyte() {
+    assert!(module().len() <= 1 << 20, "{} bytes", module().len());
+}
+
+#[test]
 fn it_holds_its_metadata_once() {
     assert_eq!(policy().info().metadata_sections, 1);
     assert_eq!(policy().info().server_refusal(), None);

@@ -51,10 +51,14 @@ fn case_23_the_hint_is_for_a_person_who_may_get_the_release() {
 fn case_23_the_hint_is_always_given_in_the_own_namespace() {
     let gate = Gate::over([object(Kind::HelmRelease, "n", "db", json!({}))]);
     let answer = gate.create(FLUX, &kustomization("n", "a", &["db"]));
+    answer.warns(&["spec.dependsOn[0]: no Kustomization/n/db; there is HelmRelease/n/db"]);
     answer.reads_only(&["Kustomization/n/db", "HelmRelease/n/db"]);
     assert_eq!(answer.audit("rule"), Some("wrong-kind-dependency"));
-    let said = answer.said();
-    assert!(said.contains("no Kustomization of the name") && said.contains("there is HelmRelease/n/db"), "{said}");
+    let strict = gate.with(json!({"dependencies": "refuse"}));
+    strict.create(PERSON, &kustomization("n", "a", &["db"])).refuses(&[
+        "no Kustomization of the name that Kustomization/n/a gives in spec.dependsOn[0]; there is HelmRelease/n/db, \
+         which spec.dependsOn[0] cannot name",
+    ]);
 }
 
 /// <https://github.com/gardener/gardener-landscape-kit/issues/186>: near names are for those who see the whole graph.

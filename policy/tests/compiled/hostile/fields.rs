@@ -97,6 +97,11 @@ pub fn wrong_values() -> Vec<Value> {
     vec![json!(3), json!(-1.5e300), json!(true), json!(NASTY), json!([NASTY]), json!({NASTY: NASTY})]
 }
 
+/// Half of the wrong values, one half for each second field; numbered.
+fn every_other(field: usize) -> impl Iterator<Item = (usize, Value)> {
+    wrong_values().into_iter().enumerate().filter(move |(number, _)| (field + number) % 2 == 0)
+}
+
 /// Whether a message about this field is one about that value: the value, what it stands in, or what stands in it.
 fn is_about(field: &str, value: &str) -> bool {
     let field = field.trim_end_matches('…');
@@ -129,7 +134,7 @@ fn every_wrong_type_in_a_request() {
         pointers(&full, "", "", &mut fields);
         let mut named = 0;
         for (number, (pointer, shown)) in fields.into_iter().enumerate() {
-            for (wrong, value) in wrong_values().into_iter().enumerate() {
+            for (wrong, value) in every_other(number) {
                 let mut bad = full.clone();
                 *bad.pointer_mut(&pointer).unwrap() = value;
                 // In turn as a new object, as a change, and as what is changed.
@@ -156,7 +161,7 @@ fn every_wrong_type_in_a_request() {
                 named += 1;
             }
         }
-        assert!(named > 200, "{kind}: {named}");
+        assert!(named > 100, "{kind}: {named}");
     }
 }
 
@@ -178,7 +183,7 @@ fn every_wrong_type_in_what_is_read() {
         let old = annotated(new.clone(), "fluxcd.controlplane.io/reconcile", Some("disabled"));
         let (mut named, mut refused) = (0, 0);
         for (number, (pointer, shown)) in fields.into_iter().enumerate() {
-            for (wrong, value) in wrong_values().into_iter().enumerate() {
+            for (wrong, value) in every_other(number) {
                 let mut bad = full.clone();
                 *bad.pointer_mut(&pointer).unwrap() = value;
                 let kind = kind.name();
@@ -188,7 +193,7 @@ fn every_wrong_type_in_what_is_read() {
                 let gate = Gate::over([]).and(|cluster| cluster.garbage(&target, bad.to_string()));
                 // Of what has no namespace a text tells no fields otherwise.
                 let gate = gate.with(json!({"disclose": "everyone"}));
-                let resume = (number + wrong) % 2 == 0;
+                let resume = (number + wrong) % 4 == 0;
                 let answer = gate.update(PERSON, if resume { &old } else { &set }, &new);
                 let said = answer.said();
                 assert!(answer.is_admitted() || resume, "{pointer}: {said}");
@@ -198,7 +203,7 @@ fn every_wrong_type_in_what_is_read() {
                 refused += usize::from(!answer.is_admitted());
             }
         }
-        assert!(named > 200 && refused > 100, "{kind}: {named} named, {refused} of them refused");
+        assert!(named > 100 && refused > 50, "{kind}: {named} named, {refused} of them refused");
     }
 }
 

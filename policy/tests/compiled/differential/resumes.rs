@@ -109,8 +109,10 @@ fn disturb(world: &mut World, by: &Disturbance, subject: &Value) {
     let keys: Vec<Reference> = world.objects.keys().cloned().collect();
     let key = keys[by.object % keys.len()].clone();
     // Mostly what a set is over.
-    let over =
-        subject.pointer("/spec/dependsOn/0").filter(|_| by.object % 4 != 0).filter(|to| to["ready"] == json!(true));
+    let over = subject
+        .pointer("/spec/dependsOn/0")
+        .filter(|_| !by.object.is_multiple_of(4))
+        .filter(|to| to["ready"] == json!(true));
     let is_over = |key: &&Reference| over.is_some_and(|to| to["kind"] == key.kind.name() && to["name"] == *key.name);
     let key = keys.iter().find(is_over).cloned().unwrap_or(key);
     let mut object = world.objects[&key].clone();

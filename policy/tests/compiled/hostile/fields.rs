@@ -99,7 +99,7 @@ pub fn wrong_values() -> Vec<Value> {
 
 /// Half of the wrong values, one half for each second field; numbered.
 fn every_other(field: usize) -> impl Iterator<Item = (usize, Value)> {
-    wrong_values().into_iter().enumerate().filter(move |(number, _)| (field + number) % 2 == 0)
+    wrong_values().into_iter().enumerate().filter(move |(number, _)| (field + number).is_multiple_of(2))
 }
 
 /// Whether a message about this field is one about that value: the value, what it stands in, or what stands in it.

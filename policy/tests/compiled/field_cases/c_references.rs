@@ -75,6 +75,27 @@ fn case_25_dependency_renamed_dependants_forgotten() {
     gate.judge(&deletion).is_untouched();
 }
 
+/// <https://github.com/fluxcd/kustomize-controller/issues/549>, <https://github.com/fluxcd/flux2/issues/2337>
+#[test]
+fn case_27_cross_namespace_source_refused() {
+    let message = "can't access 'GitRepository/flux-system/repo', cross-namespace references have been blocked";
+    let app =
+        |name: &str| with(sample::kustomization("team", name), &[("/spec/sourceRef/namespace", json!("flux-system"))]);
+    let denied = failed(app("app"), "AccessDenied", message);
+    let stalled = [("status", json!("True")), ("reason", json!("AccessDenied")), ("message", json!(message))];
+    let stalled = stalled.map(|(field, value)| (format!("/status/conditions/Stalled/{field}"), value));
+    let denied = stalled.iter().fold(denied, |object, (pointer, value)| with(object, &[(pointer, value.clone())]));
+    let gate = Gate::over([sample::git_repository("flux-system", "repo"), denied]);
+    let answer = gate.resume(PERSON, &crate::resume::depending(app("x"), &["app"]));
+    answer.refuses(&[
+        &format!("premature unsuspend: Kustomization/team/x waits for Kustomization/team/app: stalled: {message}"),
+        "  Kustomization/team/x",
+        "    needs Kustomization/team/app (spec.dependsOn[0])",
+    ]);
+    // The source is a need all the same.
+    answer.reads_only(&["GitRepository/flux-system/repo", "Kustomization/team/app"]);
+}
+
 /// <https://github.com/fluxcd/helm-controller/issues/70>, <https://github.com/fluxcd/helm-controller/issues/951>
 #[rstest]
 #[case::left_out(json!({"name": "y"}))]
@@ -94,19 +115,19 @@ fn lockstep(expression: &str) -> Value {
     having(b, "dependsOn", json!([{"name": "a", "readyExpr": expression}]))
 }
 
-fn failed(label: &str) -> Value {
-    let fields = [
-        ("/status/conditions/Ready/status", json!("False")),
-        ("/status/conditions/Ready/message", json!("kustomize build failed")),
-    ];
-    with(crate::resume::labelled(sample::kustomization("ns", "a"), "v", label), &fields)
+fn unbuilt(label: &str) -> Value {
+    failed(
+        crate::resume::labelled(sample::kustomization("ns", "a"), "v", label),
+        "BuildFailed",
+        "kustomize build failed",
+    )
 }
 
 /// <https://github.com/fluxcd/kustomize-controller/issues/1490>,
 /// <https://github.com/fluxcd/kustomize-controller/pull/1491>
 #[test]
 fn case_31_ready_expr_replaces_the_built_in_test() {
-    let gate = |label: &str| Gate::over([sample::git_repository("ns", "repo"), failed(label)]);
+    let gate = |label: &str| Gate::over([sample::git_repository("ns", "repo"), unbuilt(label)]);
     let reads = ["GitRepository/ns/repo", "Kustomization/ns/a"];
     gate("2").resume(PERSON, &lockstep(LABELS_EQUAL)).is_silent().reads_only(&reads);
     let differs = gate("1").resume(PERSON, &lockstep(LABELS_EQUAL));

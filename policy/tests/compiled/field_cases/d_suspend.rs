@@ -2,6 +2,25 @@
 
 use super::*;
 
+/// <https://github.com/fluxcd/flux2/issues/2379>: in any order but the right one, each is told what it waits for.
+#[test]
+fn case_37_resume_all_in_list_order() {
+    let unit = |name: &str, needs: &[&str]| crate::resume::depending(sample::kustomization("f", name), needs);
+    let chain = [unit("storage", &[]), unit("monitoring", &["storage"]), unit("apps", &["monitoring"])];
+    let mut gate = Gate::over([sample::git_repository("f", "repo")]);
+    chain.iter().for_each(|unit| gate.put(suspended(unit.clone())));
+    let why = "Kustomization/f/storage: suspended (spec.suspend)";
+    for unit in [&chain[1], &chain[2]] {
+        let said = gate.resume(PERSON, unit).said();
+        assert_eq!(said, format!("refused: premature unsuspend: {} waits for {why}", reference(unit)));
+        gate.resume(FLUX, unit).holds(FLUX, "premature", why);
+    }
+    for unit in chain {
+        gate.resume(PERSON, &unit).is_silent();
+        gate.put(unit);
+    }
+}
+
 const REQUESTED: &str = "reconcile.fluxcd.io/requestedAt";
 
 fn not_looked_at() -> Value {
@@ -91,6 +110,17 @@ fn case_45_suspended_and_green() {
         "  Kustomization/f/x",
         "    needs Kustomization/f/root (spec.dependsOn[0])",
     ]);
+}
+
+/// <https://github.com/atilladeniz/Kubeli/pull/394>
+#[test]
+fn case_49_reconcile_request_on_a_suspended_object() {
+    let handled = with(sample::kustomization("n", "a"), &[("/status/lastHandledReconcileAt", json!("T9"))]);
+    let a = suspended(annotated(handled, REQUESTED, Some("T9")));
+    let gate = Gate::over([sample::git_repository("n", "repo"), a]);
+    let said = gate.resume(PERSON, &crate::resume::depending(sample::kustomization("n", "x"), &["a"])).said();
+    let why = "suspended (spec.suspend); request T9 was acknowledged all the same";
+    assert_eq!(said, format!("refused: premature unsuspend: Kustomization/n/x waits for Kustomization/n/a: {why}"));
 }
 
 /// <https://github.com/thaum-xyz/ankhmorpork/pull/945>

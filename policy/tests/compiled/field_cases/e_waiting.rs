@@ -6,6 +6,39 @@ fn b() -> Value {
     crate::resume::depending(sample::helm_release_of(Kind::OCIRepository, "image", "n", "b"), &["a"])
 }
 
+/// <https://github.com/fluxcd/helm-controller/issues/1252>: the reason stands on the chart.
+#[test]
+fn case_63_version_that_does_not_exist() {
+    let message = "invalid chart reference: no chart version found for t-9.9.9";
+    let chart = failed(sample::helm_chart("d", "d-t"), "InvalidChartReference", message);
+    let chart = with(chart, &[("/status/artifact", Value::Null)]);
+    let t = failed(
+        with(sample::helm_release("d", "t"), &[("/status/observedGeneration", json!(-1))]),
+        "SourceNotReady",
+        "HelmChart 'd/d-t' is not ready: latest generation of object has not been reconciled",
+    );
+    let x = crate::resume::depending(sample::helm_release_of(Kind::OCIRepository, "image", "d", "x"), &["t"]);
+    let gate = Gate::over([sample::git_repository("d", "repo"), sample::oci_repository("d", "image"), chart, t]);
+    gate.resume(PERSON, &x).refuses(&[
+        &format!("premature unsuspend: HelmRelease/d/x waits for HelmChart/d/d-t: not ready: {message}"),
+        "  HelmRelease/d/x",
+        "    needs HelmRelease/d/t (spec.dependsOn[0])",
+        "    needs HelmChart/d/d-t (spec.chart)",
+    ]);
+}
+
+/// <https://github.com/fluxcd/helm-controller/issues/1409>: history alone proves nothing.
+#[test]
+fn case_65_ready_unknown_though_deployed() {
+    let message = "Running 'install' action with timeout of 5m0s";
+    let a = failed(sample::helm_release_of(Kind::OCIRepository, "image", "n", "a"), "Progressing", message);
+    let a = with(a, &[("/status/conditions/Ready/status", json!("Unknown"))]);
+    assert_eq!(a["status"]["history"][0]["status"], json!("deployed"));
+    let said = Gate::over([sample::oci_repository("n", "image"), a]).resume(PERSON, &b()).said();
+    let why = format!("HelmRelease/n/a: not ready yet: {message}");
+    assert_eq!(said, format!("refused: premature unsuspend: HelmRelease/n/b waits for {why}"));
+}
+
 /// <https://github.com/fluxcd/helm-controller/issues/1320>
 #[test]
 fn case_67_unknown_for_a_moment_on_every_run() {

@@ -39,3 +39,39 @@ fn case_79_a_message_that_nobody_knows() {
         "    needs GitRepository/n/repo (spec.sourceRef)",
     ]);
 }
+
+fn over_artifact(name: &str) -> Value {
+    let source = json!({"kind": "ExternalArtifact", "name": sample::ARTIFACT});
+    let applied = json!(sample::ARTIFACT_REVISION);
+    with(sample::kustomization("n", name), &[("/spec/sourceRef", source), ("/status/lastAppliedRevision", applied)])
+}
+
+/// <https://github.com/cozystack/cozystack/pull/3182>: one look cannot tell how long it has been so.
+#[test]
+fn case_81_generator_with_no_ready_condition_at_all() {
+    let generator = with(sample::artifact_generator("n", "generator"), &[("/status/conditions", json!([]))]);
+    let artifact = sample::external_artifact("n", sample::ARTIFACT);
+    let gate = Gate::over([generator, artifact, sample::git_repository("n", "repo")]);
+    gate.resume(PERSON, &over_artifact("x")).refuses(&[
+        "premature unsuspend: Kustomization/n/x waits for ArtifactGenerator/n/generator: not ready: no Ready condition \
+         yet",
+        "  Kustomization/n/x",
+        "    needs ExternalArtifact/n/artifact (spec.sourceRef)",
+        "    needs ArtifactGenerator/n/generator (spec.sourceRef)",
+    ]);
+}
+
+/// <https://github.com/fluxcd/flux2/issues/5573>: by its fields the artifact is settled; who cannot fetch it is not.
+#[test]
+fn case_83_artifact_not_found() {
+    let message = "Source is not ready, artifact not found, retrying in 30s";
+    let chain = [sample::artifact_generator("n", "generator"), sample::external_artifact("n", sample::ARTIFACT)];
+    let stored = [sample::git_repository("n", "repo"), failed(over_artifact("k"), "ArtifactFailed", message)];
+    let gate = Gate::over(chain.into_iter().chain(stored));
+    let x = crate::resume::depending(over_artifact("x"), &["k"]);
+    gate.resume(PERSON, &x).refuses(&[
+        &format!("premature unsuspend: Kustomization/n/x waits for Kustomization/n/k: not ready: {message}"),
+        "  Kustomization/n/x",
+        "    needs Kustomization/n/k (spec.dependsOn[0])",
+    ]);
+}

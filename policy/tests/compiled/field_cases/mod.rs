@@ -19,10 +19,22 @@ use crate::support::{AUDIT, By, COMPANION, FLUX, PERSON, kustomization};
 use rstest::rstest;
 use serde_json::{Value, json};
 use sluicegate_core::object::Kind;
-use sluicegate_core::testing::{sample, with};
+use sluicegate_core::testing::{reference, sample, with};
 
 /// The first request of an apply: nothing is stored yet.
 const DRY: By = By { dry_run: true, ..FLUX };
+
+/// The object as its controller has failed with this reason and message.
+fn failed(object: Value, reason: &str, message: &str) -> Value {
+    with(
+        object,
+        &[
+            ("/status/conditions/Ready/status", json!("False")),
+            ("/status/conditions/Ready/reason", json!(reason)),
+            ("/status/conditions/Ready/message", json!(message)),
+        ],
+    )
+}
 
 /// Applies a commit as kustomize-controller does: a dry-run of all against the live cluster, then one after the other.
 /// What each request was answered; it ends with the first refusal.

@@ -4,9 +4,9 @@ CARGO ?= cargo
 WASM_TARGET := wasm32-wasip1
 STORY := target/debug/sluicegate-host story policy.wasm testdata/demo/story.yaml
 WASM := target/$(WASM_TARGET)/guest/sluicegate_policy.wasm
-# Without the crate type a library would be built beside it, and cargo would do without link-time optimisation.
 # The paths of this machine's registry have no place in the module.
 REGISTRY := $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src/
+# Without the crate type a library would be built beside it, and cargo would do without link-time optimisation.
 GUEST := RUSTFLAGS="--remap-path-prefix=$(REGISTRY)=" $(CARGO) rustc --locked --profile guest --target $(WASM_TARGET) --crate-type cdylib
 
 .DEFAULT_GOAL := help

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::subsequence;
-use sluicegate_core::graph::{Graph, LoopReport, binds};
+use sluicegate_core::graph::{Graph, LoopReport};
 use sluicegate_core::need::{Demand, Direction, Need, Reason};
 use sluicegate_core::object::{Kind, Reference};
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,7 +102,7 @@ type Edges = BTreeSet<(Reference, Reference)>;
 
 fn edges(objects: &Objects) -> Edges {
     let all = objects.iter().flat_map(|(from, needs)| needs.iter().map(move |need| (from, need)));
-    all.filter(|(_, need)| binds(need)).map(|(from, need)| (from.clone(), need.target.clone())).collect()
+    all.filter(|(_, need)| need.binds()).map(|(from, need)| (from.clone(), need.target.clone())).collect()
 }
 
 /// What kustomize-controller sorts by, whatever an entry asks for.
@@ -230,7 +230,7 @@ proptest! {
             for (step, next) in report.shortest.steps.iter().zip(report.shortest.steps.iter().cycle().skip(1)) {
                 prop_assert_eq!(&step.need.target, &next.from);
                 prop_assert!(report.members.contains(&step.from));
-                let first = graph.needs_between(&step.from, &step.need.target).iter().find(|need| binds(need));
+                let first = graph.needs_between(&step.from, &step.need.target).iter().find(|need| need.binds());
                 prop_assert_eq!(first, Some(&step.need));
             }
             let leads_in = |node: &&Reference| {
@@ -270,7 +270,7 @@ proptest! {
             if let Some(cut) = report.cut {
                 prop_assert_eq!(cut.added, added(&cut.from, &cut.target));
                 let (_, needs) = objects.iter().find(|(from, _)| *from == cut.from).unwrap();
-                let named: BTreeSet<_> = needs.iter().filter(|need| need.target == cut.target && binds(need)).collect();
+                let named: BTreeSet<_> = needs.iter().filter(|need| need.target == cut.target && need.binds()).collect();
                 prop_assert_eq!(cut.needs.iter().collect::<Vec<_>>(), named.into_iter().collect::<Vec<_>>());
             }
         }

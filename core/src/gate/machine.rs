@@ -10,7 +10,7 @@ use super::store::{Known, Store};
 use super::subject::Subject;
 use super::walk::Walk;
 use super::{Answer, Asker, Fetched, Operation, Read, Request, Settings, Severity, Step, companion};
-use crate::need::{Demand, Direction, Need};
+use crate::need::{Direction, Need};
 use crate::object::{Kind, Object, Reference};
 use crate::ordered::set_of;
 use crate::settled::Snapshot;
@@ -234,7 +234,7 @@ impl<'a> Gate<'a> {
             found.refusals.extend(age.filter(|age| *age > limit).map(|seconds| Finding::HeldTooLong { seconds }));
         }
         let own = &subject.new.reference;
-        let itself = subject.added.iter().find(|need| need.target == *own && need.demand != Demand::Exists);
+        let itself = subject.added.iter().find(|need| need.target == *own && need.binds());
         found.refusals.extend(itself.filter(|_| subject.new.is_named()).map(|need| Finding::SelfNeed(need.reason)));
         if audit {
             return;

@@ -37,12 +37,11 @@ impl Subject {
         }
         let before = old.as_ref().map(Object::needs).unwrap_or_default();
         let needs = new.needs();
-        let edge = |need: &Need| need.demand != Demand::Exists;
         // What a PackageSource lists for one variant is new to another.
         let variant = |object: &Object, need: &Need| object.variant_of(need.reason).map(<Box<str>>::from);
         let targets = |edges: bool| -> BTreeSet<(Option<Box<str>>, &Reference)> {
             let before = old.iter().flat_map(|old| before.judged.iter().map(move |need| (old, need)));
-            let kept = before.filter(|(_, need)| !edges || edge(need));
+            let kept = before.filter(|(_, need)| !edges || need.binds());
             set_of(kept.map(|(old, need)| (variant(old, need), &need.target)))
         };
         let (known, waited) = (targets(false), targets(true));
@@ -51,7 +50,7 @@ impl Subject {
         let is_new = |need: &Need| {
             let target = (variant(&new, need), &need.target);
             !known.contains(&target)
-                || (edge(need) && !waited.contains(&target))
+                || (need.binds() && !waited.contains(&target))
                 || (relay && need.reason == Reason::SameName)
         };
         let (added, kept) = needs.judged.iter().cloned().partition(is_new);

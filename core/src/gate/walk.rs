@@ -3,7 +3,7 @@
 
 use super::Read;
 use super::store::{Known, Store, Unread};
-use crate::need::{Demand, Need, Reason};
+use crate::need::{Need, Reason};
 use crate::object::{Kind, Object, Owners, Reference};
 use crate::ordered::{set_of, sort};
 use crate::settled::Snapshot;
@@ -120,10 +120,9 @@ impl Walk {
     fn enter(&mut self, root: &Root<'_>, needs: &[Need], added: bool, store: &Store) {
         let own = &root.object.reference;
         let package = store.object(&package_of(own));
-        let is_edge = |need: &&Need| need.demand != Demand::Exists;
-        let waited = set_of(needs.iter().filter(is_edge).map(|need| &need.target));
+        let waited = set_of(needs.iter().filter(|need| need.binds()).map(|need| &need.target));
         let mut sorted: Vec<&Need> = needs.iter().filter(|need| relays(root.object, need.reason, package)).collect();
-        sorted.retain(|need| is_edge(need) || !waited.contains(&need.target));
+        sorted.retain(|need| need.binds() || !waited.contains(&need.target));
         sort(&mut sorted);
         for need in sorted {
             let follow = need.may_lead_on() && root.object.is_named();
@@ -217,7 +216,7 @@ impl Walk {
         let parent = visit.parent.and_then(|parent| self.visits.get(parent));
         let arrived = parent.map_or(Some(root.object), |parent| store.object(&parent.reference));
         let mut needs = object.needs().judged;
-        needs.retain(|need| need.demand != Demand::Exists && relays(object, need.reason, arrived));
+        needs.retain(|need| need.binds() && relays(object, need.reason, arrived));
         if let (None, true, Some(old)) = (parent, visit.added, root.old) {
             // A Package that changes its variant adds what the new one lists and the old one did not.
             let before = object.needs().judged.into_iter().filter(|need| matches!(need.reason, Reason::Variant(..)));
@@ -302,7 +301,7 @@ fn last_added(visits: &[Visit], index: usize) -> bool {
 impl Need {
     /// Whether a loop may lead through this need.
     pub(super) fn may_lead_on(&self) -> bool {
-        self.demand != Demand::Exists && !is_leaf(self.target.kind)
+        self.binds() && !is_leaf(self.target.kind)
     }
 }
 

@@ -6,7 +6,7 @@
 //! # What counts
 //! Two objects are joined at most once, however many fields of the one name the other: a loop through a duplicate is one
 //! loop. A need that asks only that its target exists ([`Demand::Exists`](crate::need::Demand::Exists)) never waits for
-//! it to become ready, so it is kept and can be asked for, but closes no loop and nothing waits behind it ([`binds`]).
+//! it to become ready, so it is kept and can be asked for, but closes no loop and nothing waits behind it ([`Need::binds`](crate::need::Need::binds)).
 //!
 //! # Order
 //! Every result is the same for every order in which the objects came: lists stand in the stable order of
@@ -27,7 +27,7 @@ mod store;
 
 pub use report::{Cut, Loop, LoopReport, Step};
 pub use silence::Silenced;
-pub use store::{Graph, binds};
+pub use store::Graph;
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use super::dense::{Node, PerNode};
 use super::shortest::BUDGET;
-use super::store::{Graph, binds};
+use super::store::Graph;
 use super::{component, cut, shortest};
 use crate::need::Need;
 use crate::object::Reference;
@@ -106,7 +106,7 @@ impl Graph {
     }
 
     fn binding(&self, from: &Reference, to: &Reference) -> impl Iterator<Item = &Need> {
-        self.needs_between(from, to).iter().filter(|need| binds(need))
+        self.needs_between(from, to).iter().filter(|need| need.binds())
     }
 
     fn step(&self, from: &Reference, to: &Reference) -> Option<Step> {

@@ -1,18 +1,10 @@
 //! The graph as it is kept: objects come and go one at a time.
 
 use super::dense::{Dense, Node};
-use crate::need::{Demand, Need};
+use crate::need::Need;
 use crate::object::Reference;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-
-/// Whether the object that has this need waits until its target is ready: only such needs close a loop.
-///
-/// A target that merely has to exist does not have to become anything.
-#[must_use]
-pub fn binds(need: &Need) -> bool {
-    need.demand != Demand::Exists
-}
 
 /// The needs of all objects.
 ///
@@ -213,7 +205,7 @@ impl Graph {
         let mut edges: Vec<Edge> = Vec::new();
         for same in needs.as_deref().unwrap_or_default().chunk_by(|a, b| a.target == b.target) {
             let Some(first) = same.first() else { continue };
-            edges.push(Edge { target: self.id(&first.target), binding: same.iter().any(binds) });
+            edges.push(Edge { target: self.id(&first.target), binding: same.iter().any(Need::binds) });
         }
         let new: Vec<Edge> = edges.clone();
         let Some(slot) = self.slot_mut(id) else { return };

@@ -198,8 +198,8 @@ fn a_need_of_mere_existence_closes_no_loop(#[case] demands: &[Demand], #[case] l
     assert_eq!(graph.behind([&object("ks n/a")]).len(), loops);
     assert_eq!(texts(graph.dependants(&object("ks n/a"))), ["ResourceSet/n/set"]);
     for report in graph.loops() {
-        assert!(report.shortest.steps.iter().all(|step| binds(&step.need)));
-        assert!(report.cut.unwrap().needs.iter().all(binds));
+        assert!(report.shortest.steps.iter().all(|step| step.need.binds()));
+        assert!(report.cut.unwrap().needs.iter().all(Need::binds));
     }
 }
 

@@ -91,6 +91,16 @@ pub struct Need {
     pub demand: Demand,
 }
 
+impl Need {
+    /// Whether the object that has this need waits until its target is ready: only such needs close a loop.
+    ///
+    /// A target that merely has to exist does not have to become anything.
+    #[must_use]
+    pub fn binds(&self) -> bool {
+        self.demand != Demand::Exists
+    }
+}
+
 /// A reference to a kind that Sluicegate does not judge: it blocks nothing and is named as a warning where it is new.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unjudged {

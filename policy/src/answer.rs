@@ -5,9 +5,6 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use sluicegate_core::gate::Verdict;
 
-/// The answer to most requests.
-pub(crate) const ADMITTED: &[u8] = br#"{"accepted":true}"#;
-
 /// The HTTP status of a refusal. Never 500: the audit scanner takes that for a failure of the policy
 /// (kubewarden-controller 1.36).
 const FORBIDDEN: u16 = 403;
@@ -31,12 +28,15 @@ fn as_map<S: Serializer>(pairs: &&[(&'static str, String)], serializer: S) -> Re
     serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
-/// Admits, with one warning.
+/// Admits what is none of the gate's business, or what it cannot judge for a reason, of which it warns.
 ///
 /// # Errors
 /// None: a string can always be written.
-pub(crate) fn warned(warning: String) -> Result<Vec<u8>, serde_json::Error> {
-    encode(&Verdict { warnings: vec![warning], ..Verdict::default() }, &[])
+pub(crate) fn unjudged(path: &str, why: Option<&str>) -> Result<Vec<u8>, serde_json::Error> {
+    let rule = if why.is_some() { "not-judged" } else { "admitted" };
+    let warnings = why.map(|why| format!("not judged: {why}")).into_iter().collect();
+    let audit = vec![("rule", rule.to_owned()), ("path", path.to_owned())];
+    encode(&Verdict { warnings, audit, ..Verdict::default() }, &[])
 }
 
 /// Writes a verdict about `object`.

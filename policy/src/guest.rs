@@ -3,6 +3,7 @@
 use crate::Host;
 use kubewarden_policy_sdk::protocol_version_guest;
 use kubewarden_policy_sdk::wapc_guest::{CallResult, host_call, register_function};
+use std::cell::OnceCell;
 use std::time::{Duration, Instant, SystemTime};
 
 /// The metadata of the policy, where hosts look for it. Without `#[used]`, which would put a second copy into the data
@@ -23,15 +24,17 @@ pub extern "C" fn wapc_init() {
 }
 
 fn validate(payload: &[u8]) -> CallResult {
-    Ok(crate::validate(payload, &Kubewarden { start: Instant::now() })?)
+    Ok(crate::validate(payload, &Kubewarden::default())?)
 }
 
 fn validate_settings(payload: &[u8]) -> CallResult {
     Ok(crate::validate_settings(payload)?)
 }
 
+/// The clock starts when it is first asked: a request that needs no read needs no clock.
+#[derive(Default)]
 struct Kubewarden {
-    start: Instant,
+    start: OnceCell<Instant>,
 }
 
 impl Host for Kubewarden {
@@ -44,6 +47,6 @@ impl Host for Kubewarden {
     }
 
     fn elapsed(&self) -> Duration {
-        self.start.elapsed()
+        self.start.get_or_init(Instant::now).elapsed()
     }
 }

@@ -4,8 +4,10 @@ mod failure;
 
 use failure::{Wanted, classify};
 use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use sluicegate_core::gate::{Fetched, Question, Read};
 use sluicegate_core::object::{Kind, Reference};
+use std::cell::RefCell;
 use std::time::Duration;
 
 /// The operation that reads an object.
@@ -30,7 +32,7 @@ pub trait Host {
     /// The time since 1970, in UTC.
     fn now(&self) -> Duration;
 
-    /// The time since the decision began.
+    /// The time since this was first asked, which is before the first read.
     fn elapsed(&self) -> Duration;
 }
 
@@ -41,6 +43,8 @@ pub(crate) struct Cluster<'h> {
     reading_time: Duration,
     user: &'h str,
     groups: &'h [&'h str],
+    /// The masks written so far, by kind: a decision reads many objects of few kinds.
+    masks: RefCell<Vec<(&'static str, Box<RawValue>)>>,
 }
 
 /// The payload of `get_resource`. The SDK's own type owns every string of it, masks included (policy-sdk-rust 0.17.3).
@@ -51,7 +55,7 @@ struct Get<'a> {
     name: &'a str,
     namespace: Option<&'a str>,
     disable_cache: bool,
-    field_masks: Option<&'a [&'a str]>,
+    field_masks: Option<&'a RawValue>,
 }
 
 /// The payload of `can_i`.
@@ -80,7 +84,7 @@ struct Attributes<'a> {
 impl<'h> Cluster<'h> {
     /// A cluster that is read for `reading_time` at most, and asked about this user.
     pub(crate) fn new(host: &'h dyn Host, reading_time: Duration, user: &'h str, groups: &'h [&'h str]) -> Self {
-        Self { host, reading_time, user, groups }
+        Self { host, reading_time, user, groups, masks: RefCell::default() }
     }
 
     /// Reads an object.
@@ -104,8 +108,13 @@ impl<'h> Cluster<'h> {
         self.get(LEASE_API, LEASE, LEASE_MASK, Some(namespace), name)
     }
 
-    fn get(&self, api_version: &str, kind: &str, mask: &[&str], namespace: Option<&str>, name: &str) -> Fetched {
-        let field_masks = (!mask.is_empty()).then_some(mask);
+    fn get(&self, api_version: &str, kind: &'static str, mask: &[&str], namespace: Option<&str>, name: &str) -> Fetched {
+        let mut masks = self.masks.borrow_mut();
+        if !mask.is_empty() && masks.iter().all(|(known, _)| *known != kind) {
+            masks.extend(to_raw_value(mask).map(|written| (kind, written)));
+        }
+        let written = masks.iter().find(|(known, _)| *known == kind && !mask.is_empty());
+        let field_masks = written.map(|(_, written)| &**written);
         let request = Get { api_version, kind, name, namespace, disable_cache: true, field_masks };
         match call(self.host, GET, &request) {
             Ok(object) => Fetched::Found(object),

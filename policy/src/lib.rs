@@ -13,15 +13,11 @@ mod settings;
 pub use host::Host;
 pub use settings::decode as decode_settings;
 
-use answer::ADMITTED;
 use chrono::{DateTime, Utc};
 use host::Cluster;
 use kubewarden_policy_sdk::settings::SettingsValidationResponse;
-use request::{Full, Glance, Payload, Subject};
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use sluicegate_core::gate::{Answer, Asker, Gate, Request, Settings, Step, Verdict, is_quiet};
-use sluicegate_core::object::Text;
+use request::{Payload, Subject};
+use sluicegate_core::gate::{Answer, Gate, Request, Settings, Step, Verdict};
 use sluicegate_core::text::clean;
 
 /// Answers `validate`: the payload is `{"request": …, "settings": …}`.
@@ -32,55 +28,26 @@ use sluicegate_core::text::clean;
 /// # Caveats
 /// What cannot be read, the settings among it, is admitted with a warning. Settings are refused when they are loaded.
 pub fn validate(payload: &[u8], host: &dyn Host) -> Result<Vec<u8>, serde_json::Error> {
-    if is_at_a_glance(payload) {
-        return Ok(ADMITTED.to_vec());
+    if let Some(answer) = sluicegate_glance::admitted(payload) {
+        return Ok(answer);
     }
-    let Ok(Payload { request: Some(full), settings }) = serde_json::from_slice::<Payload<'_, Full<'_>>>(payload) else {
-        return answer::warned("not judged: the admission request cannot be read".into());
+    let Ok(Payload { request: Some(full), settings }) = serde_json::from_slice::<Payload<'_>>(payload) else {
+        return answer::unjudged("", Some("the admission request cannot be read"));
     };
     let (kind, operation) = match full.subject() {
-        Subject::Nothing => return Ok(ADMITTED.to_vec()),
+        Subject::Nothing => return answer::unjudged(&full.path(), None),
         Subject::Foreign(kind) => {
-            return answer::warned(format!("not judged: {} is none of the kinds of this policy", clean(kind, 63)));
+            let why = format!("{} is none of the kinds of this policy", clean(kind, 63));
+            return answer::unjudged(&full.path(), Some(&why));
         }
         Subject::Judged(kind, operation) => (kind, operation),
     };
     let Ok(settings) = settings.map_or_else(|| Ok(Settings::default()), |raw| settings::decode(raw.get().as_bytes()))
     else {
-        return answer::warned("not judged: the settings of this policy are invalid".into());
+        return answer::unjudged(&full.path(), Some("the settings of this policy are invalid"));
     };
     let verdict = judge(full.request(kind, operation), &settings, host);
     answer::encode(&verdict, full.object())
-}
-
-/// Whether the request can be admitted as it stands, without a closer look.
-fn is_at_a_glance(payload: &[u8]) -> bool {
-    let Ok(Payload { request: Some(glance), settings }) = serde_json::from_slice::<Payload<'_, Glance<'_>>>(payload)
-    else {
-        return false;
-    };
-    match (glance.subject(), &glance.object) {
-        (Subject::Nothing, _) => true,
-        (Subject::Judged(kind, operation), Some(object)) => {
-            let asker = if is_companion(glance.user(), settings) { Asker::Companion } else { Asker::Person };
-            is_quiet(asker, kind, operation, object, glance.old_object.as_ref())
-        }
-        _ => false,
-    }
-}
-
-/// Whether this is the companion, which is all that a glance must know of the settings: the other askers are alike.
-fn is_companion(user: &str, settings: Option<&RawValue>) -> bool {
-    #[derive(Deserialize)]
-    struct Companion<'a> {
-        #[serde(borrow)]
-        companion: Option<Text<'a>>,
-    }
-    match settings.map_or(Ok(None), |raw| serde_json::from_str::<Companion<'_>>(raw.get()).map(|s| s.companion)) {
-        Ok(Some(companion)) => companion.as_ref() == user,
-        Ok(None) => settings::COMPANION == user,
-        Err(_) => true,
-    }
 }
 
 /// Runs the decision until there is a verdict.

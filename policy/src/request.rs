@@ -6,28 +6,15 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use sluicegate_core::gate::Operation;
-use sluicegate_core::object::{Kind, Seen, Text};
+use sluicegate_core::object::{Kind, Text};
+use sluicegate_core::text::clean;
 
 /// The payload of `validate`.
 #[derive(Deserialize)]
-#[serde(bound(deserialize = "R: Deserialize<'de>"))]
-pub(crate) struct Payload<'a, R> {
-    pub request: Option<R>,
+pub(crate) struct Payload<'a> {
     #[serde(borrow)]
+    pub request: Option<Full<'a>>,
     pub settings: Option<&'a RawValue>,
-}
-
-/// What tells whether a request needs a closer look.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Glance<'a> {
-    #[serde(borrow)]
-    kind: Option<GroupVersionKind<'a>>,
-    sub_resource: Option<Text<'a>>,
-    operation: Option<Text<'a>>,
-    user_info: Option<UserName<'a>>,
-    pub object: Option<Seen<'a>>,
-    pub old_object: Option<Seen<'a>>,
 }
 
 /// Everything that a decision reads; the objects as they came.
@@ -53,12 +40,6 @@ struct GroupVersionKind<'a> {
     group: Option<Text<'a>>,
     version: Option<Text<'a>>,
     kind: Option<Text<'a>>,
-}
-
-#[derive(Deserialize)]
-struct UserName<'a> {
-    #[serde(borrow)]
-    username: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -114,20 +95,17 @@ fn filled<'t>(text: Option<&'t Text<'_>>) -> Option<&'t str> {
     text.map(AsRef::as_ref).filter(|text| !text.is_empty())
 }
 
-impl Glance<'_> {
-    pub(crate) fn subject(&self) -> Subject<'_> {
-        subject(self.kind.as_ref(), self.sub_resource.as_ref(), self.operation.as_ref(), self.object.is_some())
-    }
-
-    /// The user; empty in a background audit.
-    pub(crate) fn user(&self) -> &str {
-        self.user_info.as_ref().map_or("", |info| text(info.username.as_ref()))
-    }
-}
-
 impl Full<'_> {
     pub(crate) fn subject(&self) -> Subject<'_> {
         subject(self.kind.as_ref(), self.sub_resource.as_ref(), self.operation.as_ref(), self.object.is_some())
+    }
+
+    /// `Kind/namespace/name` of what the request is about, whatever it is.
+    pub(crate) fn path(&self) -> String {
+        let kind = self.kind.as_ref().map_or("", |kind| text(kind.kind.as_ref()));
+        let names = [(kind, 63), (text(self.namespace.as_ref()), 63), (text(self.name.as_ref()), 253)];
+        let said = names.iter().filter(|(name, _)| !name.is_empty()).map(|(name, most)| clean(name, *most).to_string());
+        said.collect::<Vec<_>>().join("/")
     }
 
     /// The object under review, as it came.

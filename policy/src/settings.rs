@@ -25,9 +25,6 @@ pub(crate) const NAMES: [&str; 14] = [
     "unheld",
 ];
 
-/// The default of `companion`, where building all of the defaults would be too much.
-pub(crate) const COMPANION: &str = "system:serviceaccount:sluicegate-system:sluicegate";
-
 const SEVERITIES: [(&str, Severity); 2] = [("warn", Severity::Warn), ("refuse", Severity::Refuse)];
 
 /// Reads settings: a JSON object, in which everything may be left out or null.

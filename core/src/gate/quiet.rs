@@ -1,7 +1,7 @@
 //! The hot path: most requests change nothing that a decision reads.
 
 use super::{Asker, Operation};
-use crate::object::{Annotations, Kind, Labels, Seen, SeenMetadata, Text};
+use crate::object::{Kind, Seen};
 
 /// Whether a request can be admitted as it stands, without a closer look: it changes nothing that a need, the switch
 /// or a mark is read from, or the object is being deleted.
@@ -11,40 +11,17 @@ use crate::object::{Annotations, Kind, Labels, Seen, SeenMetadata, Text};
 /// property test holds the two together.
 #[must_use]
 pub fn is_quiet(asker: Asker, kind: Kind, operation: Operation, new: &Seen<'_>, old: Option<&Seen<'_>>) -> bool {
-    if new.metadata.as_ref().is_some_and(|metadata| metadata.deletion_timestamp.is_some()) {
+    if new.is_deleting() {
         return true;
     }
     let (Operation::Update, Some(old), false) = (operation, old, asker == Asker::Companion) else { return false };
     // Status is not compared: the API server drops changes of it on the main resource.
-    new.spec == old.spec && same_metadata(new.metadata.as_ref(), old.metadata.as_ref()) && kind_of_version(kind, new)
-}
-
-/// Labels that name owners and the annotations that are switches must be the same, and no mark may be about.
-fn same_metadata(new: Option<&SeenMetadata<'_>>, old: Option<&SeenMetadata<'_>>) -> bool {
-    let (a, b) = (annotations(new), annotations(old));
-    labels(new) == labels(old) && switches(a) == switches(b) && is_unmarked(a) && is_unmarked(b)
-}
-
-fn labels<'a>(metadata: Option<&SeenMetadata<'a>>) -> Labels<Text<'a>> {
-    metadata.and_then(|metadata| metadata.labels.clone()).unwrap_or_default()
-}
-
-fn switches<'a>(annotations: Option<&'a Annotations<Text<'_>>>) -> [Option<&'a str>; 2] {
-    let Some(annotations) = annotations else { return [None, None] };
-    [&annotations.generator_reconcile, &annotations.resourceset_reconcile].map(|text| text.as_ref().map(AsRef::as_ref))
-}
-
-fn is_unmarked(annotations: Option<&Annotations<Text<'_>>>) -> bool {
-    annotations.is_none_or(|annotations| annotations.held.is_none())
-}
-
-fn annotations<'a, 'b>(metadata: Option<&'a SeenMetadata<'b>>) -> Option<&'a Annotations<Text<'b>>> {
-    metadata.and_then(|metadata| metadata.annotations.as_ref())
+    new.is_judged_like(old) && !new.is_marked() && !old.is_marked() && is_read(kind, new.api_version())
 }
 
 /// An object in a version that is not read gets a warning, so it is not quiet.
-fn kind_of_version(kind: Kind, object: &Seen<'_>) -> bool {
-    let Some(version) = object.api_version.as_ref().map(AsRef::as_ref) else { return true };
+fn is_read(kind: Kind, api_version: &str) -> bool {
     let row = kind.row();
-    version.strip_prefix(row.group).and_then(|rest| rest.strip_prefix('/')).is_some_and(|v| row.versions.contains(&v))
+    let version = api_version.strip_prefix(row.group).and_then(|rest| rest.strip_prefix('/'));
+    version.is_some_and(|version| row.versions.contains(&version))
 }

@@ -33,6 +33,12 @@ macro_rules! fields {
             $($(#[$field_meta])* pub $field: Option<$type>,)*
         }
 
+        impl $(<$s>)? $name $(<$s>)? {
+            /// The names of the fields on the wire, in the order of the fields.
+            #[allow(dead_code, reason = "not all of these structs are read in more ways than one")]
+            pub const KEYS: &'static [&'static str] = &[$($key,)*];
+        }
+
         impl<'de $(, $s: ::serde::Deserialize<'de>)?> ::serde::Deserialize<'de> for $name $(<$s>)? {
             fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct Fields<S>(::std::marker::PhantomData<S>);

@@ -3,15 +3,12 @@
 //! Null and absent are the same everywhere; a field of the wrong type is an error, and fields that no decision reads are
 //! skipped whatever they hold. The hot path has a shape of its own, made of the same lists of fields: [`super::Seen`].
 
-use super::fields::{fields, fill};
+use super::fields::fields;
 use super::inventory::Inventory;
-use super::seen::Text;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::marker::PhantomData;
 
 /// An object that a decision keeps.
 pub type Stored = Manifest<Status>;
@@ -73,86 +70,35 @@ fields! {
     }
 }
 
-/// Defines the two shapes of `spec` from one list of fields: owned and typed, and borrowed for comparison only.
-macro_rules! spec {
-    ($($key:literal => $field:ident: $type:ty,)*) => {
-        fields! {
-            /// `spec`: the union of what the kinds hold. Only `chart` means two things, see [`Chart`].
-            #[derive(Clone, Debug, Default, PartialEq)]
-            #[allow(missing_docs, reason = "the fields are those of the manifest")]
-            pub struct Spec {
-                $($key => $field: $type,)*
-            }
-        }
-
-        /// The same fields of `spec` as they stand in a request, unread.
-        #[derive(Clone, Debug, Default)]
-        pub struct SeenSpec<'a> {
-            $($field: Option<&'a RawValue>,)*
-        }
-
-        impl<'de: 'a, 'a> Deserialize<'de> for SeenSpec<'a> {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Fields<'a>(PhantomData<&'a ()>);
-                impl<'de: 'a, 'a> Visitor<'de> for Fields<'a> {
-                    type Value = SeenSpec<'a>;
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str("an object")
-                    }
-                    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                        let mut found = SeenSpec::default();
-                        while let Some(key) = map.next_key::<Text<'de>>()? {
-                            match key.as_ref() {
-                                $($key => fill(&mut found.$field, &mut map)?,)*
-                                _ => {
-                                    map.next_value::<IgnoredAny>()?;
-                                }
-                            }
-                        }
-                        Ok(found)
-                    }
-                }
-                deserializer.deserialize_map(Fields(PhantomData))
-            }
-        }
-
-        /// Equal where every field is written the same. Both objects of a request come from the same serializer.
-        impl PartialEq for SeenSpec<'_> {
-            fn eq(&self, other: &Self) -> bool {
-                $(same(self.$field, other.$field))&&*
-            }
-        }
-    };
-}
-
-fn same(a: Option<&RawValue>, b: Option<&RawValue>) -> bool {
-    a.map(RawValue::get) == b.map(RawValue::get)
-}
-
-spec! {
-    "suspend" => suspend: bool,
-    "dependsOn" => depends_on: Vec<Dependency>,
-    "sourceRef" => source_ref: ObjectRef,
-    "chartRef" => chart_ref: ObjectRef,
-    "chart" => chart: Chart,
-    "version" => version: Box<str>,
-    "reconcileStrategy" => reconcile_strategy: Box<str>,
-    "valuesFiles" => values_files: Vec<Box<str>>,
-    "ignoreMissingValuesFiles" => ignore_missing_values_files: bool,
-    "verify" => verify: Verify,
-    "sources" => sources: Vec<ObjectRef>,
-    "artifacts" => artifacts: Vec<GeneratedArtifact>,
-    "include" => include: Vec<Include>,
-    "wait" => wait: bool,
-    "healthChecks" => health_checks: Vec<ObjectRef>,
-    "waitStrategy" => wait_strategy: WaitStrategy,
-    "install" => install: Action,
-    "upgrade" => upgrade: Action,
-    "type" => r#type: Box<str>,
-    "kubeConfig" => kube_config: IgnoredAny,
-    "variant" => variant: Box<str>,
-    "ignoreDependencies" => ignore_dependencies: Vec<Box<str>>,
-    "variants" => variants: Vec<Variant>,
+fields! {
+    /// `spec`: the union of what the kinds hold. Only `chart` means two things, see [`Chart`].
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[allow(missing_docs, reason = "the fields are those of the manifest")]
+    pub struct Spec {
+        "suspend" => suspend: bool,
+        "dependsOn" => depends_on: Vec<Dependency>,
+        "sourceRef" => source_ref: ObjectRef,
+        "chartRef" => chart_ref: ObjectRef,
+        "chart" => chart: Chart,
+        "version" => version: Box<str>,
+        "reconcileStrategy" => reconcile_strategy: Box<str>,
+        "valuesFiles" => values_files: Vec<Box<str>>,
+        "ignoreMissingValuesFiles" => ignore_missing_values_files: bool,
+        "verify" => verify: Verify,
+        "sources" => sources: Vec<ObjectRef>,
+        "artifacts" => artifacts: Vec<GeneratedArtifact>,
+        "include" => include: Vec<Include>,
+        "wait" => wait: bool,
+        "healthChecks" => health_checks: Vec<ObjectRef>,
+        "waitStrategy" => wait_strategy: WaitStrategy,
+        "install" => install: Action,
+        "upgrade" => upgrade: Action,
+        "type" => r#type: Box<str>,
+        "kubeConfig" => kube_config: IgnoredAny,
+        "variant" => variant: Box<str>,
+        "ignoreDependencies" => ignore_dependencies: Vec<Box<str>>,
+        "variants" => variants: Vec<Variant>,
+    }
 }
 
 fields! {

@@ -2,13 +2,14 @@
 
 use super::Kind;
 use crate::text::clean;
+use std::cmp::Ordering;
 use std::fmt;
 
 /// The identity of an object that Sluicegate judges.
 ///
 /// Its [`Display`](fmt::Display) is `Kind/namespace/name` (`Kind/name` for kinds without namespaces), escaped and
 /// bounded: safe in any message. The order is the stable order of the design: kind, namespace, name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reference {
     /// The kind.
     pub kind: Kind,
@@ -43,6 +44,38 @@ fn is_label(text: &str) -> bool {
     bytes.first().is_some_and(alphanumeric)
         && bytes.last().is_some_and(alphanumeric)
         && bytes.iter().all(|byte| alphanumeric(byte) || *byte == b'-')
+}
+
+impl Ord for Reference {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let names = || in_words(self.namespace.as_bytes(), other.namespace.as_bytes());
+        self.kind.cmp(&other.kind).then_with(names).then_with(|| in_words(self.name.as_bytes(), other.name.as_bytes()))
+    }
+}
+
+impl PartialOrd for Reference {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Compares as bytes compare, eight at a time: in the guest `memcmp` takes one after the other (wasi-libc), and finding
+/// objects by references was a third of its time.
+fn in_words(a: &[u8], b: &[u8]) -> Ordering {
+    let (mut left, mut right) = (a, b);
+    while let (Some((one, after)), Some((other, after_other))) = (left.split_first_chunk(), right.split_first_chunk()) {
+        let words = (u64::from_ne_bytes(*one), u64::from_ne_bytes(*other));
+        if words.0 != words.1 {
+            return u64::from_be_bytes(*one).cmp(&u64::from_be_bytes(*other));
+        }
+        (left, right) = (after, after_other);
+    }
+    for (one, other) in left.iter().zip(right) {
+        if one != other {
+            return one.cmp(other);
+        }
+    }
+    left.len().cmp(&right.len())
 }
 
 impl fmt::Display for Reference {
@@ -90,5 +123,13 @@ mod tests {
         };
         assert_eq!([long(63, 253), long(64, 253), long(63, 254)], [true, false, false]);
         assert!(Reference::new(Kind::Package, "", "a").can_exist());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn words_compare_as_bytes_do(a in "[ab-]{0,20}", b in "[ab-]{0,20}", common in "[a-z]{0,20}") {
+            let (a, b) = (format!("{common}{a}"), format!("{common}{b}"));
+            proptest::prop_assert_eq!(in_words(a.as_bytes(), b.as_bytes()), a.cmp(&b));
+        }
     }
 }

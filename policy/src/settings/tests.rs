@@ -1,4 +1,5 @@
 use super::*;
+use sluicegate_glance::COMPANION;
 use rstest::rstest;
 use std::time::Duration;
 

@@ -10,7 +10,7 @@ REGISTRY := $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src/
 GUEST := RUSTFLAGS="--remap-path-prefix=$(REGISTRY)=" $(CARGO) rustc --locked --profile guest --target $(WASM_TARGET) --crate-type cdylib
 
 .DEFAULT_GOAL := help
-.PHONY: help demo readme test lint build bench deny toolchain host clean
+.PHONY: help demo readme test e2e lint build bench deny toolchain host clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_.-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,9 +47,16 @@ test: policy.wasm host lint ## formatting, clippy, and all tests that need no cl
 	@awk '/<!-- demo: end/ { on = 0 } on && !/^```/ { print } /<!-- demo: begin/ { on = 1 }' README.md | diff - target/story.txt \
 	  || { echo "the README does not show what make demo prints: make readme"; exit 1; }
 
+e2e: policy.wasm ## the real-cluster tests: etcd, the API server and Flux's controllers (needs go and git)
+	@for tool in go git; do command -v $$tool >/dev/null || { echo "missing: $$tool (make e2e needs go 1.26, https://go.dev/dl, git, and the first time the network)"; exit 1; }; done
+	$(CARGO) build --locked -p sluicegate-host --features serve
+	$(CARGO) run --locked -p sluicegate-e2e -- build
+	SLUICEGATE_POLICY_WASM=$(CURDIR)/policy.wasm RUST_TEST_THREADS=$${RUST_TEST_THREADS:-2} $(CARGO) test --locked -p sluicegate-e2e
+
 lint: toolchain
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) clippy --locked --all-targets -p sluicegate-e2e -- -D warnings
 	$(CARGO) clippy --locked --target $(WASM_TARGET) -p sluicegate-policy -p sluicegate-bench-empty -p sluicegate-bench-template -- -D warnings
 
 build: toolchain ## the binaries, under target/release/

@@ -3,6 +3,9 @@
 use crate::object::Reference;
 use sha2::{Digest, Sha256};
 
+/// How many bytes of a note are kept; an Event holds 1,024.
+const NOTE: usize = 1_000;
+
 /// What an Event is about; its reason, bounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Topic {
@@ -73,8 +76,11 @@ impl Notice {
     /// A notice; a text that is too long is cut.
     #[must_use]
     pub fn new(about: &Reference, uid: &str, topic: Topic, note: &str) -> Self {
-        // A character has at most four bytes.
-        let note = if note.len() > 1_000 { crate::text::clean(note, 240).to_string() } else { note.to_owned() };
+        let mut note = note.to_owned();
+        if note.len() > NOTE {
+            note.truncate(note.floor_char_boundary(NOTE));
+            note.push('…');
+        }
         Self { about: about.clone(), uid: uid.into(), topic, note }
     }
 

@@ -2,7 +2,7 @@
 
 use super::clean;
 use super::gate::duration;
-use crate::gate::{Finding, Link, Names};
+use crate::gate::{Finding, Link, Names, Trouble, Unread};
 use crate::graph::Loop;
 use crate::object::Reference;
 use crate::recovery::Case;
@@ -28,6 +28,9 @@ fn named(reference: &Reference, names: &Names) -> String {
 #[must_use]
 pub fn held(wait: &Wait, own: &Reference, names: &Names) -> String {
     match wait {
+        Wait::Input(blockage) if matches!(blockage.trouble, Trouble::Unread(Unread::Forbidden)) => {
+            forbidden("get", &blockage.at.kind.resource())
+        }
         Wait::Input(blockage) => Finding::Premature((**blockage).clone()).held(own, names),
         Wait::Unreached(unreached) => Finding::NotReached(unreached.clone()).held(own, names),
         Wait::Silence { owner, .. } => format!("held: {} may still be applying", named(owner, names)),
@@ -49,7 +52,7 @@ pub fn release_refused(said: &str) -> String {
 
 /// The companion may not do what it would do.
 #[must_use]
-pub fn release_forbidden(verb: &str, resource: &str) -> String {
+pub fn forbidden(verb: &str, resource: &str) -> String {
     format!("held: Sluicegate may not {verb} {resource}")
 }
 

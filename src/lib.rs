@@ -1,0 +1,7 @@
+//! The companion: the shell around [`sluicegate_core`], which decides everything.
+
+pub mod clock;
+pub mod cluster;
+pub mod control;
+pub mod metrics;
+pub mod rights;

@@ -1,16 +1,23 @@
 //! The companion as far as the gate knows it, played by the test: it is alive, and it releases.
+//!
+//! It asks core, as the real one does, whether an object may be resumed, and what to write.
 
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use chrono::{SecondsFormat, Utc};
 use serde_json::{Value, json};
+use sluicegate_core::gate::Fetched;
+use sluicegate_core::intent::Fresh;
+use sluicegate_core::object::{Kind, Reference};
+use sluicegate_core::release::{self, Activity, Marked, Marks, Outcome, Release, Standing, Step};
 
 use crate::actor::Actor;
 use crate::answer::Answer;
 use crate::cluster::Cluster;
 use crate::kind::{self, Object};
 use crate::manifest::Manifest;
+use crate::wait::until;
 
 /// The mark of a hold.
 pub const MARK: &str = "sluicegate.dev/held";
@@ -42,14 +49,75 @@ impl Companion {
         Ok(Self { actor, task })
     }
 
-    /// Releases a held object by the one write of a release.
+    /// Writes what releases a held object, without asking whether it is time; the gate asks.
     ///
     /// # Errors
     ///
-    /// There is no such object, or the API server does not answer; a refusal is in the answer.
+    /// There is no such object, it is not held, or the API server does not answer; a refusal is in the answer.
     pub async fn release(&self, object: &Object) -> Result<Answer> {
+        let (fresh, marked, _) = self.held(object).await?;
+        let Some(intent) = release::resume(&fresh, &marked, &token()) else { bail!("{object} is not held") };
+        self.actor.json_patch(object, intent.body()).await
+    }
+
+    /// Whether it is time to release a held object.
+    ///
+    /// # Errors
+    ///
+    /// There is no such object, it is not held, or something cannot be read at all.
+    pub async fn judge(&self, object: &Object) -> Result<Outcome> {
+        let (fresh, marked, json) = self.held(object).await?;
+        let settings = release::Settings::default();
+        let now = Utc::now();
+        let object = fresh.object().clone();
+        let mut judged = Release::new((object, &json), &marked, settings, &Activity::new(), now, now);
+        loop {
+            match judged.step() {
+                Step::Done(outcome) => return Ok(outcome),
+                Step::Read(reads) => {
+                    let mut found = Vec::new();
+                    for read in reads {
+                        found.push(self.read(&read.reference).await?);
+                    }
+                    judged.answer(found);
+                }
+            }
+        }
+    }
+
+    /// Waits until it is time, and releases.
+    ///
+    /// # Errors
+    ///
+    /// It does not come to that: with what it waits for.
+    pub async fn release_when_due(&self, object: &Object) -> Result<Value> {
+        until(&format!("the companion releases {object}"), async || match self.judge(object).await? {
+            Outcome::Waits(wait) => Ok(Err(format!("it waits: {wait:?}"))),
+            // Something may have moved since.
+            Outcome::Now => Ok(self.release(object).await?.admitted().map_err(|error| format!("{error:#}"))),
+        })
+        .await
+    }
+
+    async fn held(&self, object: &Object) -> Result<(Fresh, Marked, Vec<u8>)> {
         let Some(stored) = self.actor.get(object).await? else { bail!("{object} does not exist") };
-        self.actor.json_patch(object, release(&stored)).await
+        let Some(kind) = Kind::named(object.kind.name) else { bail!("{object} is of a kind that is not judged") };
+        let json = serde_json::to_vec(&stored)?;
+        let fresh = Fresh::read(&Reference::new(kind, &object.namespace, &object.name), &json)
+            .map_err(|error| anyhow!("{object} cannot be read: {error}"))?;
+        match Standing::of(fresh.object(), Marks::Gate) {
+            Standing::Held(marked) => Ok((fresh, marked, json)),
+            other => bail!("{object} is not held: {other:?}"),
+        }
+    }
+
+    async fn read(&self, reference: &Reference) -> Result<Fetched> {
+        let Some(kind) = kind::Kind::named(reference.kind.name()) else { return Ok(Fetched::KindAbsent) };
+        let found = self.actor.get(&kind.at(&reference.namespace, &reference.name)).await?;
+        Ok(match found {
+            Some(stored) => Fetched::Found(serde_json::to_vec(&stored)?),
+            None => Fetched::Absent,
+        })
     }
 
     /// Its account.
@@ -80,25 +148,6 @@ pub async fn renew(actor: &Actor, at: chrono::DateTime<Utc>) -> Result<()> {
         }),
     );
     actor.apply(&lease).await?.admitted().map(|_| ())
-}
-
-/// The patch that clears the switch and the mark, and asks for a reconcile, unless anything has changed meanwhile.
-#[must_use]
-pub fn release(stored: &Value) -> Value {
-    let version = stored.pointer("/metadata/resourceVersion").cloned().unwrap_or_default();
-    // An applier that declares `false` would write it again at its next apply.
-    let switch = if declares_switch(stored) {
-        json!({"op": "replace", "path": "/spec/suspend", "value": false})
-    } else {
-        json!({"op": "remove", "path": "/spec/suspend"})
-    };
-    json!([
-        {"op": "test", "path": "/metadata/resourceVersion", "value": version},
-        {"op": "test", "path": "/spec/suspend", "value": true},
-        switch,
-        {"op": "remove", "path": "/metadata/annotations/sluicegate.dev~1held"},
-        {"op": "add", "path": "/metadata/annotations/reconcile.fluxcd.io~1requestedAt", "value": token()},
-    ])
 }
 
 /// A fresh value for `requestedAt`.

@@ -90,7 +90,7 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// git fails; nothing has changed, say.
+    /// git fails.
     pub async fn commit(&self, files: &[(&str, String)]) -> Result<String> {
         for (path, content) in files {
             let path = self.tree.join(path);
@@ -102,9 +102,20 @@ impl Repository {
             }
         }
         self.git(&["add", "--all"]).await?;
-        self.git(&["commit", "--quiet", "--message", "change"]).await?;
+        self.git(&["commit", "--quiet", "--allow-empty", "--message", "change"]).await?;
         let id = self.git(&["rev-parse", "HEAD"]).await?;
         Ok(format!("main@sha1:{}", id.trim()))
+    }
+
+    /// Makes a branch at the newest commit; says the revision that Flux will call it.
+    ///
+    /// # Errors
+    ///
+    /// git fails; there is such a branch, say.
+    pub async fn branch(&self, name: &str) -> Result<String> {
+        self.git(&["branch", name]).await?;
+        let id = self.git(&["rev-parse", name]).await?;
+        Ok(format!("{name}@sha1:{}", id.trim()))
     }
 
     /// Commits manifests into the folder `path`, each as `KIND-NAME.yaml`.

@@ -5,6 +5,7 @@
 
 pub mod actor;
 pub mod answer;
+pub mod audit;
 pub mod certificate;
 pub mod child;
 pub mod cluster;
@@ -13,6 +14,7 @@ pub mod controllers;
 pub mod definitions;
 pub mod gate;
 pub mod git;
+pub mod interferer;
 pub mod kind;
 pub mod manifest;
 pub mod net;

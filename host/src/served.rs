@@ -73,10 +73,12 @@ fn report(request: &AdmissionRequest, response: &AdmissionResponse) {
 fn end_signal() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    Ok(std::future::poll_fn(move |context| {
-        let came = terminate.poll_recv(context).is_ready() || interrupt.poll_recv(context).is_ready();
-        if came { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-    }))
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
 }
 
 #[cfg(not(unix))]

@@ -11,11 +11,11 @@ use crate::module::{Metadata, Rule};
 /// The API server refuses other time-outs.
 const TIMEOUT_SECONDS: RangeInclusive<u8> = 1..=30;
 
-/// Condition under which a request is sent: an object that is being deleted is in nobody's way.
-const LIVES: &str = "object == null || !has(object.metadata.deletionTimestamp)";
+/// Conditions under which a request is sent. An object that is being deleted is in nobody's way.
+const NOT_BEING_DELETED: &str = "object == null || !has(object.metadata.deletionTimestamp)";
 
-/// The other: something that the policy judges changes, or the old object has a mark, which the policy minds. A creation has
-/// no old object, a deletion no new one.
+/// Something changes that the policy judges, or the old object has a mark, which the policy minds. A creation has no old
+/// object, a deletion no new one.
 const CHANGES: &str = "object == null || oldObject == null \
 || 'sluicegate.dev/held' in oldObject.metadata.?annotations.orValue({}) \
 || object.?spec.orValue({}) != oldObject.?spec.orValue({}) \
@@ -142,10 +142,7 @@ impl Webhook<'_> {
                 admission_review_versions: ["v1"],
                 client_config: ClientConfig { ca_bundle: STANDARD.encode(self.ca), url: self.url },
                 failure_policy: self.failure_policy,
-                match_conditions: [
-                    Condition { name: "lives", expression: LIVES },
-                    Condition { name: "changes", expression: CHANGES },
-                ],
+                match_conditions: match_conditions().map(|(name, expression)| Condition { name, expression }),
                 match_policy: "Equivalent",
                 rules: &metadata.rules,
                 side_effects: "None",
@@ -189,5 +186,5 @@ impl Phase {
 
 /// What is sent to the policy: each condition's name, and its expression in the CEL of Kubernetes 1.30.
 pub fn match_conditions() -> [(&'static str, &'static str); 2] {
-    [("lives", LIVES), ("changes", CHANGES)]
+    [("not-being-deleted", NOT_BEING_DELETED), ("changes-what-is-judged", CHANGES)]
 }

@@ -64,7 +64,7 @@ pub enum ServeError {
         /// What went wrong
         source: io::Error,
     },
-    /// The metrics cannot be registered, or the server has ended by itself.
+    /// It has ended by itself.
     #[error("the server has ended")]
     Ended,
 }
@@ -150,23 +150,17 @@ impl Server {
     /// # Errors
     /// [`ServeError`] if the server ends before.
     pub async fn run_until(mut self, end: impl Future<Output = ()>) -> Result<(), ServeError> {
-        tokio::pin!(end);
-        let ended = std::future::poll_fn(|context| {
-            use std::{pin::Pin, task::Poll};
-            if end.as_mut().poll(context).is_ready() {
-                return Poll::Ready(None);
-            }
-            Pin::new(&mut self.task).poll(context).map(Some)
-        });
-        match ended.await {
-            None => {
+        tokio::select! {
+            () = end => {
                 self.handle.graceful_shutdown(Some(GRACE));
                 // Whatever it says now, it has ended.
                 let _ = self.task.await;
                 Ok(())
             }
-            Some(Ok(Err(source))) => Err(ServeError::Listen { address: self.address, source }),
-            Some(_) => Err(ServeError::Ended),
+            ended = &mut self.task => Err(match ended {
+                Ok(Err(source)) => ServeError::Listen { address: self.address, source },
+                _ => ServeError::Ended,
+            }),
         }
     }
 }

@@ -12,7 +12,7 @@ use rustls::{
 use super::ServeError;
 
 /// HTTP/2 and 1.1, which the API server both speaks; TLS 1.2 and 1.3; no client certificates.
-pub(super) fn config(certificates: &[u8], key: &[u8]) -> Result<RustlsConfig, ServerConfigError> {
+pub(super) fn config(certificates: &[u8], key: &[u8]) -> Result<RustlsConfig, ServeError> {
     let certificates: Vec<_> = CertificateDer::pem_slice_iter(certificates).collect::<Result<_, _>>().map_err(text)?;
     let key = PrivateKeyDer::from_pem_slice(key).map_err(text)?;
     // Named, as the process may have several providers, and then no default.
@@ -25,8 +25,6 @@ pub(super) fn config(certificates: &[u8], key: &[u8]) -> Result<RustlsConfig, Se
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(RustlsConfig::from_config(Arc::new(config)))
 }
-
-type ServerConfigError = ServeError;
 
 fn text(error: impl ToString) -> ServeError {
     ServeError::Tls(error.to_string())

@@ -45,10 +45,8 @@ impl Control {
         }
         let Some(intent) = hold(&fresh, message, now) else { return None };
         let result = self.execute(&intent).await;
-        if matches!(result, Ok(_)) {
-            if let Some(since) = self.lock().known_held(own).map(|held| held.since) {
-                self.lock().held(own, Some(since), now).published = Some(Instant::now());
-            }
+        if result.is_ok() {
+            self.lock().published(own, Instant::now());
             self.notify(&Notice::new(own, &fresh.identity().uid, Topic::Held, message)).await;
         }
         self.after_status(result)

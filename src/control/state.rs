@@ -230,6 +230,13 @@ impl State {
         self.held.get(object)
     }
 
+    /// Its condition was written.
+    pub fn published(&mut self, object: &Reference, at: Instant) {
+        if let Some(held) = self.held.get_mut(object) {
+            held.published = Some(at);
+        }
+    }
+
     /// Forgets that an object is held; what was remembered of it.
     pub fn forget_held(&mut self, object: &Reference) -> Option<Held> {
         let held = self.held.remove(object)?;

@@ -139,6 +139,7 @@ impl Finding {
             }
             Self::Vetoed => format!("{own} stays suspended: the annotation sluicegate.dev/release says never"),
             Self::Unheld(Unheld::Stale) => format!("{own} is not held: the companion's Lease has run out"),
+            Self::Unheld(Unheld::Absent) => format!("{own} is not held: there is no companion, or it has no Lease yet"),
             Self::Unheld(Unheld::NoLease) => format!("{own} is not held: the companion's Lease cannot be read"),
             Self::Unheld(Unheld::Role) => format!("{own} is not held: this policy only refuses"),
             Self::Mark(note) => mark(*note, own),

@@ -109,8 +109,8 @@ async fn scenario_01_loops_through_wait_health_checks_sources_and_any_kind() -> 
         edges(person.apply(&maker).await?)?,
         [
             "ArtifactGenerator/apps/maker",
-            "needs ExternalArtifact/apps/made    (spec.sources[0], added by this change)",
-            "needs ArtifactGenerator/apps/maker  (spec.sourceRef)",
+            "needs ExternalArtifact/apps/made     (spec.sources[0], added by this change)",
+            "needs ArtifactGenerator/apps/maker   (spec.sourceRef)",
         ]
     );
 

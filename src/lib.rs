@@ -2,6 +2,9 @@
 
 pub mod clock;
 pub mod cluster;
+pub mod command;
 pub mod control;
+pub mod logs;
 pub mod metrics;
 pub mod rights;
+pub mod serve;

@@ -12,9 +12,12 @@ use serde_json::{Value, json};
 /// # Errors
 /// Where the API server does not answer.
 pub async fn missing(client: &Client, rights: &[Right], namespace: Option<&str>) -> Result<Vec<String>, Trouble> {
-    let questions = rights.iter().flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb)));
-    let answers = futures::stream::iter(questions).map(|(right, verb)| async move {
-        let allowed = ask(client, right, verb, namespace).await?;
+    let mut questions: Vec<(Right, String)> = Vec::new();
+    for right in rights {
+        questions.extend(right.verbs.iter().map(|verb| (right.clone(), (*verb).to_owned())));
+    }
+    let answers = futures::stream::iter(questions).map(|(right, verb): (Right, String)| async move {
+        let allowed = ask(client, &right, &verb, namespace).await?;
         let group = if right.group.is_empty() { String::new() } else { format!(".{}", right.group) };
         Ok((!allowed).then(|| format!("{verb} {}{group}", right.resource)))
     });

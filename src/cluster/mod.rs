@@ -7,6 +7,7 @@ mod error;
 pub mod lease;
 pub mod read;
 mod store;
+pub mod watch;
 mod watched;
 
 pub use error::Trouble;

@@ -3,6 +3,7 @@
 mod cycles;
 mod driver;
 mod execute;
+mod free;
 mod publish;
 mod recovery;
 mod release;
@@ -11,6 +12,7 @@ mod work;
 
 pub use driver::{Feed, run};
 pub use execute::{Done, NotDone};
+pub use free::Freed;
 pub use state::{Held, State};
 pub use work::{Key, Queue};
 

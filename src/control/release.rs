@@ -85,6 +85,11 @@ impl Control {
         }
     }
 
+    /// Judges an object by what the API server says.
+    pub(super) async fn judge_fresh(&self, object: &Object, json: &[u8], marked: &Marked) -> Outcome {
+        self.judge(object, json, marked, From::Server).await.outcome
+    }
+
     async fn judge(&self, object: &Object, json: &[u8], marked: &Marked, from: From) -> Judged {
         let now = self.clock.now();
         let mut release = {

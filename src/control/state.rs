@@ -45,6 +45,8 @@ pub struct State {
     stores: BTreeMap<Kind, Store>,
     /// Kinds that are watched; the others the cluster does not have.
     served: BTreeSet<Kind>,
+    /// The cluster has been asked which kinds it has.
+    asked: bool,
     marks: Marks,
     graph: Graph,
     activity: Activity,
@@ -63,6 +65,7 @@ impl State {
         Self {
             stores: BTreeMap::new(),
             served: BTreeSet::new(),
+            asked: false,
             marks,
             graph: Graph::new(),
             activity: Activity::new(),
@@ -81,6 +84,7 @@ impl State {
             self.stores.insert(*kind, Store::new(*kind));
         }
         self.served.clone_from(kinds);
+        self.asked = true;
         let mut keys = Vec::new();
         for kind in gone {
             let objects = self.stores.remove(&kind).into_iter().flat_map(|store| {
@@ -96,7 +100,13 @@ impl State {
     /// Whether every kind has been listed once.
     #[must_use]
     pub fn is_listed(&self) -> bool {
-        self.served.iter().all(|kind| self.stores.get(kind).is_some_and(Store::is_listed))
+        self.asked && self.served.iter().all(|kind| self.stores.get(kind).is_some_and(Store::is_listed))
+    }
+
+    /// Whether it is known which kinds there are.
+    #[must_use]
+    pub fn has_served(&self) -> bool {
+        self.asked
     }
 
     /// The kinds that have not been listed yet.

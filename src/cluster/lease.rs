@@ -208,10 +208,8 @@ impl Candidate {
         });
         let ours = holder(&next) == Some(self.config.identity.as_str());
         let changes = next.pointer("/spec/leaseTransitions").and_then(Value::as_i64).unwrap_or(0);
-        if !next.get("spec").is_some_and(Value::is_object) {
-            if let Some(fields) = next.as_object_mut() {
-                fields.insert("spec".to_owned(), json!({}));
-            }
+        if let (false, Some(fields)) = (next.get("spec").is_some_and(Value::is_object), next.as_object_mut()) {
+            fields.insert("spec".to_owned(), json!({}));
         }
         if let Some(spec) = next.get_mut("spec").and_then(Value::as_object_mut) {
             if !ours {

@@ -43,7 +43,7 @@ impl Control {
         if !Standing::of(fresh.object(), self.settings.release.marks).is_marked() {
             return None;
         }
-        let Some(intent) = hold(&fresh, message, now) else { return None };
+        let intent = hold(&fresh, message, now)?;
         let result = self.execute(&intent).await;
         if result.is_ok() {
             self.lock().published(own, Instant::now());

@@ -250,7 +250,7 @@ impl Control {
         let now = self.clock.now();
         let mut state = self.lock();
         let memory = state.memory(own);
-        memory.see(fresh, &Sources::new(), now);
+        memory.notice(fresh, now);
         decide_outdated(fresh, memory, now)
     }
 

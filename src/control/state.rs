@@ -144,6 +144,9 @@ impl State {
         }
         keys.extend(self.waiters.get(own).into_iter().flatten().cloned().map(Key::Held));
         if own.kind == Kind::ArtifactGenerator {
+            if let Some(fresh) = &fresh {
+                self.memories.entry(own.clone()).or_default().notice(fresh, now);
+            }
             keys.push(Key::Generator(own.clone()));
         }
         if own.kind.is_source() {

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use sluicegate::cluster::Watched;
 use sluicegate::control::Feed;
 use sluicegate_core::object::{KINDS, Kind, Reference};
-use sluicegate_core::testing::reference;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::mpsc;
@@ -325,6 +324,16 @@ impl Inner {
         self.unexpected.push(format!("{} {} {}", call.method, call.path, call.body));
         status(400, "nobody expects this")
     }
+}
+
+/// The object, however broken the rest of it is.
+fn reference(json: &Value) -> Reference {
+    let text = |pointer: &str| json.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    Reference::new(
+        Kind::of(text("/apiVersion"), text("/kind")).unwrap(),
+        text("/metadata/namespace"),
+        text("/metadata/name"),
+    )
 }
 
 fn watched(json: &Value) -> Watched {

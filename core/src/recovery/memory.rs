@@ -22,14 +22,13 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Takes in another look at the object.
-    pub fn see(&mut self, fresh: &Fresh, snapshot: &dyn Snapshot, now: DateTime<Utc>) {
+    /// Takes in a version of the object. Every one should be: an edit during a build shows between two of them alone.
+    pub fn notice(&mut self, fresh: &Fresh, now: DateTime<Utc>) {
         let object = fresh.object();
-        if self.uid != fresh.identity().uid {
-            *self = Self { uid: fresh.identity().uid.clone(), ..Self::default() };
-            self.generation = object.metadata.generation.unwrap_or_default();
-        }
         let generation = object.metadata.generation.unwrap_or_default();
+        if self.uid != fresh.identity().uid {
+            *self = Self { uid: fresh.identity().uid.clone(), generation, ..Self::default() };
+        }
         if generation != self.generation && self.reconciling {
             self.edited = Some(generation);
         }
@@ -45,15 +44,21 @@ impl Memory {
         if !self.state.as_ref().is_some_and(|(old, at, since)| *old == state && *at == observed && *since <= now) {
             self.state = Some((state, observed, now));
         }
+        let outdated = object.condition("ArtifactOutdated").is_some_and(Condition::is_true);
+        let since = self.outdated_since.filter(|since| *since <= now).unwrap_or(now);
+        self.outdated_since = outdated.then_some(since);
+    }
+
+    /// Takes in a version of the object together with its sources.
+    pub fn see(&mut self, fresh: &Fresh, snapshot: &dyn Snapshot, now: DateTime<Utc>) {
+        self.notice(fresh, now);
+        let object = fresh.object();
         let recorded: Box<str> = object.status.observed_sources_digest.clone().unwrap_or_default();
         let current = sources_digest(object, snapshot).filter(|current| *current != recorded);
         self.behind = current.map(|current| match self.behind.take() {
             Some((was, had, since)) if was == current && had == recorded && since <= now => (was, had, since),
             _ => (current, recorded, now),
         });
-        let outdated = object.condition("ArtifactOutdated").is_some_and(Condition::is_true);
-        let since = self.outdated_since.filter(|since| *since <= now).unwrap_or(now);
-        self.outdated_since = outdated.then_some(since);
     }
 
     /// An attempt was made: a new build will see what the lost edit said.

@@ -37,13 +37,15 @@ pub fn decide_outdated(fresh: &Fresh, memory: &Memory, now: DateTime<Utc>) -> St
     if !is_left_over(object) {
         return Staleness::Leave(None);
     }
-    let later = |time: DateTime<Utc>, delay: TimeDelta| time.checked_add_signed(delay).filter(|end| *end >= now);
-    if tracking.attempts == 0 {
-        let end = later(since, GRACE).map(|end| end + TimeDelta::milliseconds(1));
-        return end.map_or(Staleness::Refresh, |end| Staleness::Leave(Some(end)));
-    }
-    let pause = super::delay(super::ATTEMPTS);
-    tracking.last_at.and_then(|last| later(last, pause)).map_or(Staleness::GaveUp, |end| Staleness::Leave(Some(end)))
+    // The grace period must be over, not ending.
+    let (end, over) = match tracking.attempts {
+        0 => (since.checked_add_signed(GRACE + TimeDelta::milliseconds(1)), Staleness::Refresh),
+        _ => {
+            let pause = super::delay(super::ATTEMPTS);
+            (tracking.last_at.and_then(|last| last.checked_add_signed(pause)), Staleness::GaveUp)
+        }
+    };
+    end.filter(|end| *end > now).map_or(over, |end| Staleness::Leave(Some(end)))
 }
 
 /// Everything but that condition says that the artifact is the current one.

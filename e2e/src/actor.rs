@@ -264,7 +264,7 @@ impl Actor {
         let response = self.client.send(asked).await.with_context(|| request.clone())?;
         let code = response.status().as_u16();
         let warnings = response.headers().get_all("Warning");
-        let warnings = warnings.iter().filter_map(|header| header.to_str().ok()).map(unquote).collect();
+        let warnings = warnings.iter().map(|header| unquote(&String::from_utf8_lossy(header.as_bytes()))).collect();
         let bytes = response.into_body().collect().await.with_context(|| request.clone())?.to_bytes();
         let body =
             serde_json::from_slice(&bytes).unwrap_or_else(|_| json!({"message": String::from_utf8_lossy(&bytes)}));

@@ -77,11 +77,14 @@ impl Cluster {
 
     async fn furnish(&self, wanted: &Wanted) -> Result<()> {
         let admin = self.admin();
-        let namespaces = rights::NAMESPACES.iter().map(|name| Manifest::new(&kind::NAMESPACE.at("", name)));
+        let namespaces: Vec<Manifest> =
+            rights::NAMESPACES.iter().map(|name| Manifest::new(&kind::NAMESPACE.at("", name))).collect();
         let definitions = definitions(&wanted.without, wanted.third_party)?;
         let names: Vec<Object> = definitions.iter().filter_map(Manifest::object).collect();
-        let all: Vec<Manifest> = namespaces.chain(rights::rules()?).chain(definitions).collect();
-        try_join_all(all.iter().map(async |manifest| admin.apply(manifest).await?.admitted())).await?;
+        let rest: Vec<Manifest> = rights::rules()?.into_iter().chain(definitions).collect();
+        for all in [namespaces, rest] {
+            try_join_all(all.iter().map(async |manifest| admin.apply(manifest).await?.admitted())).await?;
+        }
         try_join_all(names.iter().map(async |name| {
             self.until(name, "it is established", |stored| condition(stored, "Established", "True")).await
         }))

@@ -98,6 +98,7 @@ impl Gate {
             format!("--tls-key={}", path(&authority.key)),
             format!("--name={}", setting.name),
             "--instances=2".to_owned(),
+            "--trace".to_owned(),
             format!("--evaluation-seconds={}", setting.evaluation_seconds),
         ];
         let mut child = cluster.run(Run {

@@ -70,8 +70,9 @@ impl Server {
             }
         }
         let response = self.client.request(sent.body(Full::new(body))?).await.context("the API server is gone")?;
-        let warned = response.headers().get_all(header::WARNING).iter().filter_map(|header| header.to_str().ok());
-        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warned.map(unquote));
+        let warned = response.headers().get_all(header::WARNING).iter();
+        let warned = warned.map(|header| unquote(&String::from_utf8_lossy(header.as_bytes())));
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warned);
         if matches!(fate, Fate::CutAfter) {
             bail!("cut");
         }

@@ -27,12 +27,15 @@ async fn scenario_09_dry_runs_leave_nothing_behind() -> Result<()> {
     assert!(text.starts_with("dependency cycle: Kustomization/apps/b needs itself\n"), "{text}");
     // Held, for an applier: the answer shows what would be stored.
     let answer = applier.dry_run().apply(&plain("b")).await?;
-    assert_eq!(answer.warnings, ["held: GitRepository/apps/repo does not exist"]);
+    assert_eq!(answer.warnings, ["held: GitRepository/apps/repo: does not exist"]);
     let would = answer.admitted()?;
     assert!(mark(&would).is_some() && would.pointer("/spec/suspend") == Some(&json!(true)), "{would}");
     // Admitted, with a warning.
     let answer = person.dry_run().apply(&plain("a").depends_on(&["b", "nobody"])).await?;
-    assert_eq!(answer.warnings, ["spec.dependsOn[1]: no Kustomization/apps/nobody"]);
+    assert_eq!(
+        answer.warnings,
+        ["Kustomization/apps/a names Kustomization/apps/nobody in spec.dependsOn[1], which does not exist"]
+    );
     answer.admitted()?;
 
     assert_eq!(gate.evaluations().await?, asked + 3.0);
@@ -69,7 +72,10 @@ async fn scenario_09_deletions_finalizers_and_status_do_not_even_ask_the_gate() 
 
     let status = json!({"observedGeneration": 1, "conditions": [], "lastAppliedRevision": "main@sha1:aaaa"});
     person.status(&a, status).await?.admitted()?;
-    person.patch(&a, json!({"metadata": {"finalizers": ["finalizers.fluxcd.io", "example.com/x"]}})).await?.admitted()?;
+    person
+        .patch(&a, json!({"metadata": {"finalizers": ["finalizers.fluxcd.io", "example.com/x"]}}))
+        .await?
+        .admitted()?;
     person.patch(&a, json!({})).await?.admitted()?;
     person.delete(&a).await?.admitted()?;
     let leaving = cluster.stored(&a).await?;
@@ -79,7 +85,8 @@ async fn scenario_09_deletions_finalizers_and_status_do_not_even_ask_the_gate() 
     assert_eq!(cluster.admin().get(&a).await?, None);
 
     // `--cascade=orphan` sets a finalizer of its own.
-    let said = person.kubectl(&["delete", "kustomization", "b", "-n", "apps", "--cascade=orphan", "--wait=false"]).await?;
+    let said =
+        person.kubectl(&["delete", "kustomization", "b", "-n", "apps", "--cascade=orphan", "--wait=false"]).await?;
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     person.patch(&b, json!({"metadata": {"finalizers": null}})).await?.admitted()?;
     assert_eq!(cluster.admin().get(&b).await?, None);

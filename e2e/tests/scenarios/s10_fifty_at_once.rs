@@ -21,7 +21,8 @@ fn name(number: usize) -> String {
 
 /// The objects of namespace `apps` with what they name in `dependsOn`.
 async fn needs(cluster: &Cluster) -> Result<BTreeMap<String, Vec<String>>> {
-    let text = |value: &Value, pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let text =
+        |value: &Value, pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
     let all = cluster.admin().list(KUSTOMIZATION, "apps").await?;
     Ok(all
         .iter()

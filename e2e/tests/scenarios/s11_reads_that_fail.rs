@@ -81,9 +81,9 @@ async fn scenario_11_the_reader_lacks_a_permission() -> Result<()> {
     .await?;
     is_not_judged(
         &cluster,
-        "cycles not judged: the policy server may not get kustomizations.kustomize.toolkit.fluxcd.io",
+        "dependency cycles of Kustomization/apps/app not judged: the policy server may not get kustomizations.kustomize.toolkit…",
         "unsuspend of Kustomization/apps/app not judged: the policy server may not get gitrepositories.source.toolkit.fluxcd.io",
-        "held, not judged: the policy server may not get gitrepositories.source.toolkit.fluxcd.io",
+        "held: not judged, the policy server may not get gitrepositories.source.toolkit.fluxcd.io",
     )
     .await
 }
@@ -97,7 +97,12 @@ async fn scenario_11_a_kind_is_not_installed() -> Result<()> {
     let source = json!({"kind": "OCIRepository", "name": "repo"});
     let of_oci = plain("app").with("/spec/sourceRef", source);
     let answer = cluster.person().apply(&of_oci.clone().suspended()).await?;
-    assert_eq!(answer.warnings, ["spec.sourceRef: the cluster has no OCIRepository"]);
+    assert_eq!(
+        answer.warnings,
+        [
+            "Kustomization/apps/app names OCIRepository/apps/repo in spec.sourceRef, but the cluster has no OCIRepository"
+        ]
+    );
     answer.admitted()?;
     let text = resumes(cluster.person()).await?.refused()?;
     let expected = "premature unsuspend: Kustomization/apps/app waits for OCIRepository/apps/repo: does not exist: the cluster has no OCIRepository";
@@ -120,7 +125,13 @@ async fn scenario_11_the_api_server_answers_500() -> Result<()> {
     let (_gate, proxy) = behind_a_proxy(&cluster, Setting::default()).await?;
     furnish(&cluster).await?;
     let _broken = [proxy.on(Pick::get(A)).answer(500), proxy.on(Pick::get(REPO)).answer(500)];
-    is_not_judged(&cluster, "?", "?", "?").await
+    is_not_judged(
+        &cluster,
+        "dependency cycles of Kustomization/apps/app not judged: Kustomization/apps/a could not be read: an error on the server…",
+        "unsuspend of Kustomization/apps/app not judged: GitRepository/apps/repo could not be read: an error on the server, made by a test: InternalError",
+        "held: not judged, GitRepository/apps/repo could not be read: an error on the server, made by a test: InternalError",
+    )
+    .await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -135,7 +146,8 @@ async fn scenario_11_the_api_server_is_slow() -> Result<()> {
     let _slow = [A, REPO].map(|path| proxy.on(Pick::get(path)).delay(Duration::from_secs(2)));
     // The first read takes all the time there is; the verdict says which one there was no time for.
     let answer = needs_a(cluster.person()).await?;
-    assert_eq!(answer.warnings, ["?"]);
+    let late = "dependency cycles of Kustomization/apps/app not judged: the time for reading was over before GitRepository/apps/repo";
+    assert_eq!(answer.warnings, [late]);
     answer.admitted()?;
     assert_eq!(gate.count("sluicegate_host_timeouts_total", "").await?, 0.0);
     Ok(())

@@ -37,10 +37,11 @@ pub fn of_kind(kind: Kind, package_sources: bool) -> Vec<Right> {
     rights
 }
 
-/// What the companion needs on the objects that it watches.
+/// What the companion needs on the objects that it watches: all, or those in one namespace.
 #[must_use]
-pub fn companion(package_sources: bool) -> Vec<Right> {
-    let mut rights: Vec<Right> = KINDS.iter().flat_map(|row| of_kind(row.kind, package_sources)).collect();
+pub fn companion(package_sources: bool, one_namespace: bool) -> Vec<Right> {
+    let watched = KINDS.iter().filter(|row| row.namespaced || !one_namespace);
+    let mut rights: Vec<Right> = watched.flat_map(|row| of_kind(row.kind, package_sources)).collect();
     rights.push(Right::new("events.k8s.io", "events", &["create"]));
     rights.sort();
     rights

@@ -117,6 +117,10 @@ async fn watch(
                     return;
                 }
             }
+            // What it had seen is too old: everything is listed anew.
+            Err(watcher::Error::WatchError(status)) if status.code == 410 => {
+                tracing::info!(kind = kind.name(), "a watch begins anew");
+            }
             Err(error) => {
                 metrics.watch_error(kind);
                 let text = describe(&error);

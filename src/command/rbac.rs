@@ -35,7 +35,7 @@ pub fn manifests(arguments: &RbacArguments) -> String {
         format!(
             "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: {service_account}\n  namespace: {own_namespace}\n"
         ),
-        role("sluicegate", namespace.as_deref(), &rights::companion(*package_source_status)),
+        role("sluicegate", namespace.as_deref(), &rights::companion(*package_source_status, namespace.is_some())),
         binding("sluicegate", namespace.as_deref(), account),
         role("sluicegate-lease", Some(own_namespace), &rights::own()),
         binding("sluicegate-lease", Some(own_namespace), account),
@@ -93,4 +93,44 @@ fn binding(name: &str, namespace: Option<&str>, account: (&str, &str)) -> String
 
 fn quoted(text: &str) -> String {
     format!("\"{text}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(namespace: Option<&str>) -> RbacArguments {
+        RbacArguments {
+            own_namespace: "sluicegate-system".to_owned(),
+            service_account: "sluicegate".to_owned(),
+            namespace: namespace.map(Into::into),
+            package_source_status: false,
+            policy_server: "kubewarden/policy-server".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_manifests() {
+        insta::assert_snapshot!(manifests(&arguments(None)));
+    }
+
+    #[test]
+    fn one_namespace_needs_no_cluster_role() {
+        let text = manifests(&arguments(Some("apps")));
+        let own = text.split("sluicegate-policy").next().unwrap();
+        assert!(!own.contains("kind: ClusterRole\nmetadata:\n  name: sluicegate\n"), "{own}");
+        assert!(own.contains("kind: Role\nmetadata:\n  name: sluicegate\n  namespace: apps\n"), "{own}");
+        assert!(!own.contains("packagesources"), "what has no namespace is not watched");
+    }
+
+    /// Least privilege: nothing may be deleted, and nothing of the core group is touched.
+    #[test]
+    fn no_right_is_more_than_it_must_be() {
+        let all = rights::companion(true, false).into_iter().chain(rights::own()).chain(rights::policy());
+        for right in all {
+            assert!(!right.group.is_empty() && !right.resource.contains('*'), "{right:?}");
+            let known = ["create", "get", "list", "patch", "update", "watch"];
+            assert!(right.verbs.iter().all(|verb| known.contains(verb)), "{right:?}");
+        }
+    }
 }

@@ -117,7 +117,7 @@ pub struct RunArguments {
     #[arg(long, env = "SLUICEGATE_LOG_FORMAT", value_enum, default_value = "text")]
     pub log_format: LogFormat,
     /// What is logged, as in "info" or "sluicegate=debug".
-    #[arg(long, env = "SLUICEGATE_LOG", default_value = "info", value_name = "FILTER")]
+    #[arg(long, env = "SLUICEGATE_LOG", default_value = "info,kube_runtime=off", value_name = "FILTER")]
     pub log: String,
 }
 
@@ -217,7 +217,7 @@ fn identity() -> String {
 
 async fn say_what_is_missing(client: kube::Client, arguments: RunArguments) {
     let reports = arguments.package_sources == PackageSourcesArgument::Status;
-    let (watched, own) = (rights::companion(reports), rights::own());
+    let (watched, own) = (rights::companion(reports, arguments.namespace.is_some()), rights::own());
     let leases = if arguments.dry_run { &[][..] } else { &own };
     let asked = [(watched.as_slice(), arguments.namespace.as_deref()), (leases, Some(&*arguments.lease_namespace))];
     for (rights, namespace) in asked {

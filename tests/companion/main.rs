@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
 #![allow(missing_docs, reason = "helpers of tests")]
 
+mod cases;
 mod holds;
 mod leading;
 mod loops;

@@ -1,5 +1,10 @@
 //! Generators that never say that they are done: found, cured, given up; one write after the other, on time that the test
-//! makes. The numbers are those of what cozystack tests of its own driver.
+//! makes.
+//!
+//! The numbers are those of what cozystack tests of its own driver. 1 to 17, 29 and 38 to 44 are about decisions and stand
+//! with core's tests. The design overrides three of them: 5 (the grace of an absent Ready counts from the first sight, not
+//! from the creation), 24 and the second halves of 26 to 28 and 30 (nothing is kept in memory that would have to be rolled
+//! back: each write is made from what was read), and 34 (a look is due when it is due, without a floor of a second).
 
 use crate::server::{Fault, Server};
 use crate::{Companion, at, pass, settle};
@@ -365,6 +370,39 @@ async fn b35_b37_b39_a_package_source_is_told() {
     settle().await;
     assert_eq!(told(&server), ("True".to_owned(), "Succeeded".to_owned()));
     server.is_fine();
+    companion.kill().await;
+}
+
+/// 31.
+#[tokio::test(start_paused = true)]
+async fn b31_a_package_source_that_is_being_deleted_is_left_alone() {
+    let server = cozy(
+        with(
+            stalled("cozy-system", "g"),
+            &[("/status/conditions/Stalled", json!({"type": "Stalled", "status": "True"}))],
+        ),
+        None,
+    );
+    let source = Reference::new(Kind::PackageSource, "", "g");
+    server.change(&source, &[("/metadata/deletionTimestamp", json!(at(0)))]);
+    let companion =
+        Companion::start(&server, Settings { package_sources: PackageSources::Status, ..Settings::default() }).await;
+    pass(600).await;
+    assert_eq!(server.writes(), [""; 0]);
+    companion.kill().await;
+}
+
+/// 28 and 30: what cannot be forgotten is forgotten later, and nothing else happens meanwhile.
+#[tokio::test(start_paused = true)]
+async fn b28_b30_forgetting_is_tried_again() {
+    let server = server();
+    let companion = Companion::start(&server, Settings::default()).await;
+    pass(32).await;
+    server.fail(Method::PATCH, "artifactgenerators/g", "recovery-attempts", Fault::Status(500, "no"), 2);
+    source_watcher(&server, false);
+    pass(60).await;
+    assert_eq!(server.writes(), [COUNT, LEVER, REQUEST, RESET, RESET, RESET]);
+    assert_eq!(attempts(&server), None);
     companion.kill().await;
 }
 

@@ -247,6 +247,9 @@ impl Inner {
     }
 
     fn answer(&mut self, call: &Call, query: Option<&str>) -> Response<Body> {
+        if !is_granted(call) {
+            return self.unexpected(call);
+        }
         if call.path.contains("/coordination.k8s.io/") {
             return self.answer_lease(call);
         }
@@ -324,6 +327,30 @@ impl Inner {
         self.unexpected.push(format!("{} {} {}", call.method, call.path, call.body));
         status(400, "nobody expects this")
     }
+}
+
+/// Whether the rights that `sluicegate rbac` prints cover a request.
+fn is_granted(call: &Call) -> bool {
+    let verb = match call.method {
+        Method::GET => "get",
+        Method::PATCH => "patch",
+        Method::POST => "create",
+        _ => "update",
+    };
+    let parts: Vec<&str> = call.path.split('/').collect();
+    let (Some(group), Some(rest)) = (parts.get(2), parts.get(4..)) else { return false };
+    let resource = match rest {
+        ["namespaces", _, rest @ ..] => rest,
+        rest => rest,
+    };
+    let resource = match resource {
+        [plural, _, part] => format!("{plural}/{part}"),
+        [plural, ..] => (*plural).to_owned(),
+        [] => return false,
+    };
+    let rights = sluicegate::rights::companion(true, false).into_iter().chain(sluicegate::rights::own());
+    let mut rights = rights.filter(|right| right.group == *group && right.resource == resource);
+    rights.any(|right| right.verbs.contains(&verb))
 }
 
 /// The object, however broken the rest of it is.

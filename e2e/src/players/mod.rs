@@ -4,12 +4,14 @@
 
 mod helm;
 mod status;
+mod watcher;
 
 use anyhow::Result;
 
 use crate::actor::Actor;
 use crate::child::Child;
 use crate::cluster::Cluster;
+use crate::net::free_ports;
 use crate::{controllers, parts};
 
 /// A player, until it is dropped.
@@ -43,10 +45,46 @@ pub fn helm_controller(cluster: &Cluster) -> Result<Player> {
 ///
 /// As [`helm_controller`].
 pub fn helm_controller_as(cluster: &Cluster, actor: &Actor) -> Result<Player> {
-    let Some(program) = parts::player("helm-controller") else {
-        eprintln!("helm-controller: played by the stand-in");
-        return Ok(Player::StandIn(tokio::spawn(helm::play(actor.clone()))));
+    player(cluster, actor, "helm-controller", &[], helm::play(actor.clone()))
+}
+
+/// source-watcher.
+///
+/// # Errors
+///
+/// The real one is there and cannot be started.
+pub fn source_watcher(cluster: &Cluster) -> Result<Player> {
+    source_watcher_as(cluster, cluster.actor("source-watcher"))
+}
+
+/// As [`source_watcher`], through a fault proxy's actor.
+///
+/// # Errors
+///
+/// As [`source_watcher`].
+pub fn source_watcher_as(cluster: &Cluster, actor: &Actor) -> Result<Player> {
+    let [port] = free_ports()?;
+    let storage = cluster.folder().join("source-watcher-storage");
+    std::fs::create_dir_all(&storage)?;
+    let extra = [
+        format!("--storage-path={}", storage.display()),
+        format!("--storage-addr=127.0.0.1:{port}"),
+        format!("--storage-adv-addr=127.0.0.1:{port}"),
+    ];
+    player(cluster, actor, "source-watcher", &extra, watcher::play(actor.clone()))
+}
+
+fn player(
+    cluster: &Cluster,
+    actor: &Actor,
+    name: &str,
+    extra: &[String],
+    stand_in: impl Future<Output = ()> + Send + 'static,
+) -> Result<Player> {
+    let Some(program) = parts::player(name) else {
+        eprintln!("{name}: played by the stand-in");
+        return Ok(Player::StandIn(tokio::spawn(stand_in)));
     };
-    eprintln!("helm-controller: played by {}", program.display());
-    controllers::controller(cluster, actor, "helm-controller", &program, &[]).map(Player::Real)
+    eprintln!("{name}: played by {}", program.display());
+    controllers::controller(cluster, actor, name, &program, extra).map(Player::Real)
 }

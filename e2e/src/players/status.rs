@@ -20,8 +20,8 @@ pub(super) fn now() -> String {
     Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// Writes the conditions and then the rest; a conflict in the first ends the pass before the second, as an error that
-/// brings the next pass. What is in `gone` is taken away.
+/// Writes the conditions and then the rest, each where it changes something. Both are tried, whatever becomes of the first:
+/// so a status can be torn either way. What is in `gone` is taken away.
 pub(super) async fn write(
     actor: &Actor,
     at: &Object,
@@ -30,22 +30,26 @@ pub(super) async fn write(
     rest: Value,
 ) -> Result<()> {
     let Some(stored) = actor.get(at).await? else { return Ok(()) };
-    if let Some(conditions) = merged(&stored, conditions, gone) {
-        let patch = json!({
-            "metadata": {"resourceVersion": stored.pointer("/metadata/resourceVersion")},
-            "status": {"conditions": conditions},
-        });
-        let path = format!("{}/status", at.path());
-        let kind = "application/merge-patch+json";
-        actor.ask(http::Method::PATCH, &path, kind, Some(&patch), "").await?.admitted()?;
-    }
+    let first = match merged(&stored, conditions, gone) {
+        None => Ok(()),
+        Some(conditions) => {
+            let patch = json!({
+                "metadata": {"resourceVersion": stored.pointer("/metadata/resourceVersion")},
+                "status": {"conditions": conditions},
+            });
+            let path = format!("{}/status", at.path());
+            let kind = "application/merge-patch+json";
+            let answer = actor.ask(http::Method::PATCH, &path, kind, Some(&patch), "").await;
+            answer.and_then(|answer| answer.admitted().map(|_| ()))
+        }
+    };
     let same = rest.as_object().is_some_and(|fields| {
         fields.iter().all(|(key, value)| stored.pointer(&format!("/status/{key}")) == Some(value))
     });
     if !same {
         actor.status(at, rest).await?.admitted()?;
     }
-    Ok(())
+    first
 }
 
 /// All conditions with these in place; nothing where that changes nothing.

@@ -76,10 +76,12 @@ fn when_the_supervisor_is_killed_its_program_ends() {
 #[test]
 fn the_exit_code_is_the_programs() {
     let log = Path::new(env!("CARGO_TARGET_TMPDIR")).join("code.log");
-    let status = Command::new(env!("CARGO_BIN_EXE_sluicegate-e2e"))
+    let mut supervisor = Command::new(env!("CARGO_BIN_EXE_sluicegate-e2e"))
         .args(["supervise", "--log", &log.to_string_lossy(), "--", "sh", "-c", "exit 7"])
         .stdin(Stdio::piped())
-        .status()
+        .spawn()
         .unwrap();
-    assert_eq!(status.code(), Some(7));
+    // Waiting closes the pipe of a child that still has it, and with it would end what is supervised.
+    let _pipe = supervisor.stdin.take();
+    assert_eq!(supervisor.wait().unwrap().code(), Some(7));
 }

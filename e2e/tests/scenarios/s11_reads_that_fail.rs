@@ -85,7 +85,13 @@ async fn scenario_11_the_reader_lacks_a_permission() -> Result<()> {
         "unsuspend of Kustomization/apps/app not judged: the policy server may not get gitrepositories.source.toolkit.fluxcd.io",
         "held: not judged, the policy server may not get gitrepositories.source.toolkit.fluxcd.io",
     )
-    .await
+    .await?;
+    // kubectl shows the warning as it is, with the character that says that there was more.
+    let patch = r#"{"spec": {"dependsOn": [{"name": "a"}]}}"#;
+    let arguments = ["patch", "kustomization", "app", "-n", "apps", "--type=merge", "--dry-run=server", "-p", patch];
+    let said = cluster.person().kubectl(&arguments).await?;
+    assert!(said.stderr.contains("may not get kustomizations.kustomize.toolkit…\n"), "{}", said.stderr);
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,5 +1,7 @@
 //! The webhook configuration.
 
+use std::{fs, path::PathBuf, process::Command};
+
 use rstest::rstest;
 use serde_json::{Value, json};
 use sluicegate_core::expression::{Expression, Scope, Variables};
@@ -7,6 +9,8 @@ use sluicegate_host::{
     Metadata,
     webhook::{FailurePolicy, Phase, Webhook, WebhookError, match_conditions},
 };
+
+use crate::support::Guest;
 
 const CA: &[u8] = b"-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n";
 const METADATA: &str = r#"{"protocolVersion":"v1","mutating":true,"rules":[
@@ -181,4 +185,51 @@ fn the_readme_shows_these_conditions() {
     let policy: Value = yaml_serde::from_str(policy).unwrap();
     let expected = match_conditions().map(|(name, expression)| json!({"name": name, "expression": expression}));
     assert_eq!(policy["spec"]["matchConditions"], json!(expected));
+}
+
+/// Runs `webhook` on a module with the metadata above; gives exit code and both outputs.
+fn run(test: &str, args: &[&str]) -> (i32, String, String) {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("webhook-{test}"));
+    fs::create_dir_all(&folder).unwrap();
+    let guest = Guest::default().with_sections(&[METADATA]);
+    fs::write(folder.join("policy.wasm"), guest.bytes()).unwrap();
+    fs::write(folder.join("ca.crt"), CA).unwrap();
+    let usual = ["--name", "sluicegate-hold", "--url", "https://127.0.0.1:8443/validate/sluicegate", "--ca", "ca.crt"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sluicegate-host"));
+    let output = command.current_dir(&folder).args(["webhook", "policy.wasm"]).args(usual).args(args).output().unwrap();
+    fs::remove_dir_all(&folder).unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn it_is_printed() {
+    assert_eq!(run("printed", &["--mutating"]), (0, webhook().manifest(&metadata()).unwrap(), String::new()));
+    let validating =
+        Webhook { phase: Phase::Validating, failure_policy: FailurePolicy::Fail, timeout_seconds: 30, ..webhook() };
+    let args = ["--validating", "--failure-policy", "Fail", "--timeout-seconds", "30"];
+    assert_eq!(run("validating", &args), (0, validating.manifest(&metadata()).unwrap(), String::new()));
+}
+
+#[rstest]
+#[case::no_phase(&[], 2, "error: the following required arguments were not provided:\n  <--mutating|--validating>")]
+#[case::two_phases(
+    &["--mutating", "--validating"],
+    2,
+    "error: the argument '--mutating' cannot be used with '--validating'"
+)]
+#[case::failure_policy(
+    &["--mutating", "--failure-policy", "Maybe"],
+    2,
+    "error: invalid value 'Maybe' for '--failure-policy <Ignore|Fail>'"
+)]
+#[case::too_slow(
+    &["--mutating", "--timeout-seconds", "31"],
+    1,
+    "Error: a webhook's time-out is 1 to 30 seconds, not 31\n"
+)]
+fn it_is_refused(#[case] args: &[&str], #[case] code: i32, #[case] text: &str) {
+    let (exit, out, err) = run(&format!("refused{}", args.concat()), args);
+    assert_eq!((exit, &*out), (code, ""));
+    assert!(err.starts_with(text), "{err}");
 }

@@ -34,6 +34,8 @@ pub enum Known<'s> {
     Absent,
     /// The kind has not been listed yet.
     NotListed,
+    /// We may not list the kind.
+    Forbidden,
 }
 
 /// The objects of one kind.
@@ -42,6 +44,7 @@ pub struct Store {
     objects: HashMap<Names, Entry>,
     list: u32,
     listed: bool,
+    forbidden: bool,
 }
 
 /// Namespace and name; the kind is the store's.
@@ -51,13 +54,24 @@ impl Store {
     /// A store that has not been listed yet.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
-        Self { kind, objects: HashMap::new(), list: 0, listed: false }
+        Self { kind, objects: HashMap::new(), list: 0, listed: false, forbidden: false }
     }
 
     /// Whether the kind has been listed once.
     #[must_use]
     pub fn is_listed(&self) -> bool {
         self.listed
+    }
+
+    /// Whether there is nothing more to wait for: it was listed, or may not be.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.listed || self.forbidden
+    }
+
+    /// It may not be listed.
+    pub fn forbid(&mut self) {
+        self.forbidden = true;
     }
 
     /// How many objects there are.
@@ -79,6 +93,7 @@ impl Store {
         match self.objects.get(&(object.namespace.clone(), object.name.clone())) {
             Some(entry) => Known::Found(&entry.json),
             None if self.listed => Known::Absent,
+            None if self.forbidden => Known::Forbidden,
             None => Known::NotListed,
         }
     }

@@ -123,6 +123,9 @@ async fn watch(
             }
             Err(error) => {
                 metrics.watch_error(kind);
+                if is_forbidden(&error) && feed.send(Feed::Forbidden(kind)).await.is_err() {
+                    return;
+                }
                 let text = describe(&error);
                 // The same trouble again is no news.
                 if text != told {
@@ -131,6 +134,16 @@ async fn watch(
                 }
             }
         }
+    }
+}
+
+fn is_forbidden(error: &watcher::Error) -> bool {
+    use watcher::Error as E;
+    match error {
+        E::InitialListFailed(kube::Error::Api(status)) | E::WatchStartFailed(kube::Error::Api(status)) => {
+            status.code == 403
+        }
+        _ => false,
     }
 }
 

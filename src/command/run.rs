@@ -180,7 +180,7 @@ pub async fn run(arguments: RunArguments) -> anyhow::Result<()> {
     tokio::spawn(serve(private, control.clone(), Pages::Private));
     tokio::spawn(say_what_is_missing(client.clone(), arguments.clone()));
     let watches = tokio::spawn(watch_all(client.clone(), scope, feed, metrics));
-    let driver = tokio::spawn(crate::control::run(control, fed));
+    let mut driver = tokio::spawn(crate::control::run(control, fed));
     let (stop, stopped) = watch::channel(false);
     let candidate = (!arguments.dry_run).then(|| {
         let config = Config::new(&arguments.lease_namespace, &arguments.lease_name, &identity);
@@ -191,11 +191,17 @@ pub async fn run(arguments: RunArguments) -> anyhow::Result<()> {
         }))
     });
     tracing::info!(identity, version = env!("CARGO_PKG_VERSION"), dry_run = arguments.dry_run, "started");
-    signalled().await;
-    tracing::info!("stopping");
+    tokio::select! {
+        () = signalled() => tracing::info!("stopping"),
+        // It ends by itself only where something is wrong with it; somebody must start it anew.
+        ended = &mut driver => {
+            ended?;
+            bail!("the driver has stopped");
+        }
+    }
     // No more events: the driver ends what is under way, and with that the Lease can go to another replica.
     watches.abort();
-    if tokio::time::timeout(GRACE, driver).await.is_err() {
+    if tokio::time::timeout(GRACE, &mut driver).await.is_err() {
         tracing::warn!("what was under way did not end in time");
     }
     stop.send_replace(true);

@@ -5,10 +5,11 @@ use crate::cluster::Watched;
 use crate::cluster::discovery::Served;
 use kube::runtime::watcher::Event;
 use sluicegate_core::object::Kind;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{self, JoinSet};
 use tokio::time::Instant;
 
 /// How many looks are under way at a time.
@@ -18,6 +19,9 @@ const CROWD: Duration = Duration::from_millis(500);
 /// How often it shows that it is alive, without anything to do.
 const BEAT: Duration = Duration::from_secs(5);
 
+/// When to look again at what made a look end badly.
+const AFTER_PANIC: Duration = Duration::from_secs(300);
+
 /// What the driver is fed with.
 #[derive(Debug)]
 pub enum Feed {
@@ -25,12 +29,15 @@ pub enum Feed {
     Served(Served),
     /// What a watch says.
     Event(Kind, Box<Event<Watched>>),
+    /// A kind that we may not list: nothing is known of its objects, and nobody waits for it.
+    Forbidden(Kind),
 }
 
 /// Drives the controllers until the feed ends; then waits for what is under way.
 pub async fn run(control: Arc<Control>, mut feed: mpsc::Receiver<Feed>) {
     let mut queue = Queue::default();
     let mut looks: JoinSet<(Key, Next)> = JoinSet::new();
+    let mut keys: HashMap<task::Id, Key> = HashMap::new();
     let mut led = false;
     let mut fence = control.fence.clone();
     loop {
@@ -49,21 +56,28 @@ pub async fn run(control: Arc<Control>, mut feed: mpsc::Receiver<Feed>) {
         control.metrics.alive(leads, control.lock().watched());
         while working && looks.len() < AT_A_TIME {
             let Some(key) = queue.pop(Instant::now()) else { break };
-            looks.spawn(look(control.clone(), key));
+            let look = looks.spawn(look(control.clone(), key.clone()));
+            keys.insert(look.id(), key);
         }
         let beat = Instant::now() + BEAT;
         let next = queue.next().filter(|_| working && looks.len() < AT_A_TIME).map_or(beat, |next| next.min(beat));
         tokio::select! {
             // What is over first, or a look could be begun twice.
             biased;
-            Some(over) = looks.join_next() => match over {
-                Ok((key, next)) => {
+            Some(over) = looks.join_next_with_id() => match over {
+                Ok((id, (key, next))) => {
+                    keys.remove(&id);
                     if matches!(key, Key::Held(_)) {
                         queue.push(Key::HeldLoops, Instant::now() + CROWD);
                     }
                     queue.done(key, next);
                 }
-                Err(error) => tracing::error!(%error, "a look ended badly"),
+                Err(error) => {
+                    tracing::error!(%error, "a look ended badly");
+                    if let Some(key) = keys.remove(&error.id()) {
+                        queue.done(key, Some(Instant::now() + AFTER_PANIC));
+                    }
+                }
             },
             fed = feed.recv() => match fed {
                 Some(fed) => take(&control, &mut queue, fed),
@@ -88,6 +102,10 @@ fn take(control: &Control, queue: &mut Queue, fed: Feed) {
     let keys = match fed {
         Feed::Served(served) => control.serve(served),
         Feed::Event(kind, event) => control.lock().take(kind, *event, now),
+        Feed::Forbidden(kind) => {
+            control.lock().forbid(kind);
+            Vec::new()
+        }
     };
     let at = Instant::now();
     for key in keys {

@@ -182,6 +182,7 @@ impl Control {
             answers.push(match known {
                 _ if !state.is_served(read.reference.kind) => Fetched::KindAbsent,
                 Known::NotListed => Fetched::Failed("its kind is not listed yet".into()),
+                Known::Forbidden => Fetched::Forbidden,
                 Known::Found(json) if !read.whole => Fetched::Found(json.to_vec()),
                 Known::Absent if !self.settings.partial => Fetched::Absent,
                 Known::Absent | Known::Found(_) => {

@@ -97,10 +97,10 @@ impl State {
         keys
     }
 
-    /// Whether every kind has been listed once.
+    /// Whether every kind has been listed once that may be.
     #[must_use]
     pub fn is_listed(&self) -> bool {
-        self.asked && self.served.iter().all(|kind| self.stores.get(kind).is_some_and(Store::is_listed))
+        self.asked && self.served.iter().all(|kind| self.stores.get(kind).is_some_and(Store::is_settled))
     }
 
     /// Whether it is known which kinds there are.
@@ -112,8 +112,15 @@ impl State {
     /// The kinds that have not been listed yet.
     #[must_use]
     pub fn unlisted(&self) -> Vec<Kind> {
-        let listed = |kind: &Kind| self.stores.get(kind).is_some_and(Store::is_listed);
+        let listed = |kind: &Kind| self.stores.get(kind).is_some_and(Store::is_settled);
         self.served.iter().filter(|kind| !listed(kind)).copied().collect()
+    }
+
+    /// A kind may not be listed.
+    pub fn forbid(&mut self, kind: Kind) {
+        if let Some(store) = self.stores.get_mut(&kind) {
+            store.forbid();
+        }
     }
 
     /// Takes in what a watch says; what is to be looked at for it.

@@ -55,6 +55,7 @@ struct Inner {
     rules: Vec<Rule>,
     feed: Option<mpsc::Sender<Feed>>,
     silent: bool,
+    forbidden: BTreeSet<Kind>,
     unexpected: Vec<String>,
 }
 
@@ -88,6 +89,10 @@ impl Server {
         let served = kinds.iter().map(|kind| (*kind, kind.row().versions[0])).collect();
         feed.send(Feed::Served(served)).await.unwrap();
         for kind in kinds {
+            if self.lock().forbidden.contains(kind) {
+                feed.send(Feed::Forbidden(*kind)).await.unwrap();
+                continue;
+            }
             let mut events = vec![Event::Init];
             let objects = self.lock().objects.clone();
             let of_kind = objects.iter().filter(|(object, _)| object.kind == *kind);
@@ -98,6 +103,11 @@ impl Server {
             }
         }
         self.lock().feed = Some(feed);
+    }
+
+    /// Objects of this kind may not be listed.
+    pub fn forbid(&self, kind: Kind) {
+        self.lock().forbidden.insert(kind);
     }
 
     /// Whether changes are kept from the watches.

@@ -6,6 +6,7 @@ use http::Method;
 use rstest::rstest;
 use serde_json::json;
 use sluicegate::control::Settings;
+use sluicegate_core::object::{Kind, Reference};
 use sluicegate_core::testing::{sample, with};
 
 fn server() -> Server {
@@ -24,7 +25,7 @@ async fn a_refusal_is_reported_and_tried_again_with_back_off() {
     let server = server();
     server.fail(Method::PATCH, "kustomizations/a", "remove", Fault::Status(403, GATE), 6);
     let companion = Companion::start(&server, Settings::default()).await;
-    settle().await;
+    tokio::time::sleep(std::time::Duration::from_millis(700)).await;
     assert_eq!(releases(&server), 1);
     let said = published(&server, &kustomization("a")).unwrap();
     assert!(said.starts_with("the release was refused: admission webhook"), "{said}");
@@ -127,5 +128,23 @@ async fn an_object_that_cannot_be_read_stops_nobody_else() {
     let companion = Companion::start(&server, Settings::default()).await;
     pass(60).await;
     assert_eq!(server.writes(), ["release Kustomization/ns/a"]);
+    companion.kill().await;
+}
+
+/// A kind that may not be listed holds up nobody but those that need it.
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_may_not_be_listed_stops_nobody_else() {
+    let of_chart = held(sample::helm_release("ns", "r"), "premature", 0);
+    let server = Server::with([
+        of_chart,
+        sample::git_repository("ns", "repo"),
+        held(sample::kustomization("ns", "a"), "premature", 0),
+    ]);
+    server.forbid(Kind::HelmChart);
+    let companion = Companion::start(&server, Settings::default()).await;
+    pass(60).await;
+    assert!(server.writes().contains(&"release Kustomization/ns/a".to_owned()), "{:?}", server.writes());
+    let said = published(&server, &Reference::new(Kind::HelmRelease, "ns", "r")).unwrap();
+    assert_eq!(said, "held: Sluicegate may not get helmcharts.source.toolkit.fluxcd.io");
     companion.kill().await;
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use sluicegate_e2e::cluster::{Cluster, condition, ready};
+use sluicegate_e2e::cluster::{Cluster, condition, ready, text};
 use sluicegate_e2e::kind::{self, Kind, Object};
 use sluicegate_e2e::manifest::{self, Manifest};
 use sluicegate_e2e::proxy::{Handle, Pick};
@@ -44,16 +44,13 @@ impl<'a> Child<'a> {
         let flux = self.cluster.admin().managed_by("flux");
         let branch = if settled { "main" } else { "missing" };
         flux.patch(&self.source, json!({"spec": {"ref": {"branch": branch}}})).await?.admitted()?;
-        poke(&flux, &self.source).await?;
+        let token = poke(&flux, &self.source).await?;
         let says = format!("its Ready condition follows branch {branch}");
         self.cluster
-            .until(
-                &self.source,
-                &says,
-                |source| {
-                    if settled { ready(source) } else { condition(source, "Ready", "False") }
-                },
-            )
+            .until(&self.source, &says, |source| {
+                let handled = text(source, "/status/lastHandledReconcileAt") == token;
+                handled && if settled { ready(source) } else { condition(source, "Ready", "False") }
+            })
             .await
             .map(|_| ())
     }

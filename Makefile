@@ -9,8 +9,14 @@ REGISTRY := $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src/
 # Without the crate type a library would be built beside it, and cargo would do without link-time optimisation.
 GUEST := RUSTFLAGS="--remap-path-prefix=$(REGISTRY)=" $(CARGO) rustc --locked --profile guest --target $(WASM_TARGET) --crate-type cdylib
 
+# Cargo builds a crate once for each set of features that the selected packages ask of it. With the same selection
+# everywhere (all default members, so `--bin` and not `-p`), demo, test and e2e share what they build, wasmtime above all.
+# Building the tests of a package builds its binary, too.
+SERVE := --features sluicegate-host/serve
+E2E := --features sluicegate-host/serve,sluicegate-e2e/cluster
+
 .DEFAULT_GOAL := help
-.PHONY: help demo readme test lint build bench deny toolchain host clean
+.PHONY: help demo readme test e2e lint build bench deny toolchain host clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_.-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,7 +37,7 @@ policy.wasm: toolchain ## the policy with its metadata, ready for kwctl run and 
 .PHONY: policy.wasm
 
 host: toolchain
-	$(CARGO) build --locked -p sluicegate-host
+	$(CARGO) build --locked --bin sluicegate-host
 
 demo: policy.wasm host ## the incident the project was born from, judged by the compiled policy
 	@$(STORY)
@@ -41,19 +47,25 @@ readme: policy.wasm host ## put what `make demo` prints into the README
 	@awk '/<!-- demo: begin/ { print; print "```text"; while ((getline line < "target/story.txt") > 0) print line; print "```"; skip = 1 } \
 	  /<!-- demo: end/ { skip = 0 } !skip' README.md > target/README.md && mv target/README.md README.md
 
-test: policy.wasm host lint ## formatting, clippy, and all tests that need no cluster
-	SLUICEGATE_POLICY_WASM=$(CURDIR)/policy.wasm $(CARGO) test --locked
+test: policy.wasm lint ## formatting, clippy, and all tests that need no cluster
+	SLUICEGATE_POLICY_WASM=$(CURDIR)/policy.wasm $(CARGO) test --locked $(SERVE)
 	@$(STORY) > target/story.txt
 	@awk '/<!-- demo: end/ { on = 0 } on && !/^```/ { print } /<!-- demo: begin/ { on = 1 }' README.md | diff - target/story.txt \
 	  || { echo "the README does not show what make demo prints: make readme"; exit 1; }
 
+e2e: policy.wasm ## the real-cluster tests: etcd, the API server and Flux's controllers (needs go and git)
+	@for tool in go git; do command -v $$tool >/dev/null || { echo "missing: $$tool (make e2e needs go 1.26, https://go.dev/dl, git, and the first time the network)"; exit 1; }; done
+	$(CARGO) test --locked $(E2E) --test scenarios --test host --no-run
+	target/debug/sluicegate-e2e build
+	SLUICEGATE_POLICY_WASM=$(CURDIR)/policy.wasm RUST_TEST_THREADS=$${RUST_TEST_THREADS:-2} $(CARGO) test --locked $(E2E) --test scenarios
+
 lint: toolchain
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) clippy --locked --all-targets $(E2E) -- -D warnings
 	$(CARGO) clippy --locked --target $(WASM_TARGET) -p sluicegate-policy -p sluicegate-bench-empty -p sluicegate-bench-template -- -D warnings
 
 build: toolchain ## the binaries, under target/release/
-	$(CARGO) build --locked --release
+	$(CARGO) build --locked --release -p sluicegate
 
 bench: policy.wasm ## size, instantiation, hot path and reads, as ratios in one run
 	$(GUEST) -p sluicegate-bench-empty

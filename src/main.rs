@@ -1,18 +1,66 @@
-//! The companion's command line. So far it only tells its version and what is to come; the gate itself is the policy.
+//! The companion's command line.
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
+use sluicegate::command::{rbac, release, run};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Every thread may evaluate an expression of a tenant; the worst that are let through take 4 MiB where nothing is
+/// optimised. Only what is used is ever in memory.
+const STACK: usize = 16 * 1_024 * 1_024;
 
 /// A lock gate for Flux.
 ///
-/// This binary will hold Sluicegate's companion: the controller that resumes what the gate has held, and the commands
-/// that check manifests and wait for a roll-out. None of them is part of this version. The gate itself is the
-/// Kubewarden policy `policy.wasm`, which runs without this binary.
+/// The companion of the Kubewarden policy `policy.wasm`: it resumes what the gate has held, recovers stalled generators,
+/// and watches for dependency cycles.
 #[derive(Debug, Parser)]
 #[command(version, about, long_about, arg_required_else_help = true)]
-struct Arguments {}
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
 
-fn main() {
-    let Arguments {} = Arguments::parse();
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// The companion as a controller.
+    Run(run::RunArguments),
+    /// List held objects, or free them.
+    Release(release::ReleaseArguments),
+    /// Print the rights that the companion and the policy need, as manifests.
+    Rbac(rbac::RbacArguments),
+}
+
+fn main() -> ExitCode {
+    // Usage errors end with 2, by clap.
+    let arguments = Arguments::parse();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_stack_size(STACK).enable_all().build();
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(dispatch(arguments.command)),
+        Err(error) => Err(error.into()),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        // What the main thread polls has the stack of the main thread: nothing heavy.
+        Command::Run(arguments) => run::run(arguments).await.map(|()| ExitCode::SUCCESS),
+        Command::Release(arguments) => match tokio::spawn(release::run(arguments)).await {
+            Ok(result) => result,
+            Err(error) => Err(error.into()),
+        },
+        Command::Rbac(arguments) => {
+            let _ = std::io::stdout().write_all(rbac::manifests(&arguments).as_bytes());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -26,9 +74,15 @@ mod tests {
     }
 
     #[test]
-    fn help_promises_no_subcommand_that_is_not_there() {
-        let help = Arguments::command().render_long_help().to_string();
-        assert!(!help.contains("Commands:"), "{help}");
-        assert!(help.contains("None of them is part of this version"), "{help}");
+    fn every_flag_of_run_has_a_variable_and_a_word_of_help() {
+        let mut command = Arguments::command();
+        command.build();
+        let run = command.find_subcommand("run").unwrap();
+        for argument in run.get_arguments().filter(|argument| argument.get_id() != "help") {
+            assert!(argument.get_help().is_some(), "{}", argument.get_id());
+            let variable = argument.get_env().and_then(|name| name.to_str()).unwrap_or_default();
+            let expected = argument.get_long().unwrap().to_uppercase().replace('-', "_");
+            assert_eq!(variable, format!("SLUICEGATE_{expected}"));
+        }
     }
 }

@@ -6,10 +6,13 @@
 pub mod expression;
 pub mod gate;
 pub mod graph;
+pub mod intent;
 pub mod need;
 pub mod object;
 mod ordered;
+pub mod publish;
 pub mod recovery;
+pub mod release;
 pub mod settled;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -191,7 +191,7 @@ fn findings() -> Vec<Finding> {
     all.push(Finding::NotReached(Unreached { object: source("apps"), by: None }));
     all.push(Finding::NotReached(Unreached { object: source("infra"), by }));
     all.push(Finding::Vetoed);
-    all.extend([Unheld::Stale, Unheld::NoLease, Unheld::Role].map(Finding::Unheld));
+    all.extend([Unheld::Stale, Unheld::Absent, Unheld::NoLease, Unheld::Role].map(Finding::Unheld));
     all.extend(notes().into_iter().map(Finding::Mark));
     all.push(Finding::NoCompanion);
     all.extend([7, 1_800, 5_400, 90_000].map(|seconds| Finding::HeldTooLong { seconds }));
@@ -220,7 +220,7 @@ fn number(finding: &Finding) -> u8 {
         Finding::Premature(_) => 12,
         Finding::NotReached(_) => 13,
         Finding::Vetoed => 14,
-        Finding::Unheld(Unheld::Stale | Unheld::NoLease | Unheld::Role) => 15,
+        Finding::Unheld(Unheld::Stale | Unheld::Absent | Unheld::NoLease | Unheld::Role) => 15,
         Finding::Mark(_) => 16,
         Finding::NoCompanion => 17,
         Finding::HeldTooLong { .. } | Finding::Unwritable => 18,

@@ -6,11 +6,21 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  there is a verdict, be it a denial
+  0  there is a verdict, be it a denial; a server was asked to end
   1  there is none: a file cannot be read, the settings are not valid, …
   2  wrong usage";
 
-/// Runs a compiled Kubewarden policy on recorded objects, without a cluster
+#[cfg(feature = "serve")]
+const SERVED: &str = "\
+Prints `listening on https://ADDRESS/validate/NAME` to standard output once it does, then serves until SIGTERM or SIGINT:
+  POST /validate/NAME  AdmissionReview in, AdmissionReview out
+  POST /audit/NAME     the same for the background audit
+  GET  /readiness      200
+  GET  /metrics        counts of verdicts, host calls, reads, traps and time-outs, for Prometheus
+
+The deadline interrupts the policy, but not a read that hangs: that one ends with the webhook's own time-out.";
+
+/// Runs a compiled Kubewarden policy, on recorded objects or as a webhook
 #[derive(Debug, Parser)]
 #[command(name = "sluicegate-host", version, after_help = EXIT_CODES)]
 pub struct Cli {
@@ -24,6 +34,11 @@ pub enum Command {
     Run(Box<Run>),
     /// Show what a module says about itself
     Inspect(Inspect),
+    /// Serve the policy as a webhook that reads from a cluster
+    #[cfg(feature = "serve")]
+    Serve(Box<Serve>),
+    /// Print the webhook configuration for a policy that is served
+    Webhook(Webhook),
     /// Judge the requests of a story one after the other, and check each verdict
     Story(Story),
 }
@@ -65,6 +80,98 @@ pub struct Run {
     /// Deadline, as `timeoutEvalSeconds`; 0 for none
     #[arg(long, value_name = "SECONDS", default_value_t = sluicegate_host::DEFAULT_TIMEOUT_TICKS)]
     pub timeout: u64,
+}
+
+#[cfg(feature = "serve")]
+#[derive(Debug, Args)]
+#[command(after_help = SERVED)]
+pub struct Serve {
+    /// The policy
+    #[arg(value_name = "POLICY.wasm")]
+    pub policy: PathBuf,
+    /// The cluster to read from, and the account to do it with
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: PathBuf,
+    /// Settings, YAML or JSON
+    #[arg(short, long, visible_alias = "settings-path", value_name = "FILE")]
+    pub settings: Option<PathBuf>,
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: std::net::SocketAddr,
+    /// The server's certificate chain, PEM
+    #[arg(long, value_name = "FILE")]
+    pub tls_cert: PathBuf,
+    /// Its private key, PEM
+    #[arg(long, value_name = "FILE")]
+    pub tls_key: PathBuf,
+    /// Name of the policy: the last part of its path
+    #[arg(long, value_name = "NAME", default_value = "sluicegate", value_parser = policy_name)]
+    pub name: String,
+    /// How many requests are judged at once [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub instances: Option<u16>,
+    /// Deadline of the policy, as `timeoutEvalSeconds`; 0 for none
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub evaluation_seconds: u64,
+    /// Print each request with its verdict, and each host call, to standard error
+    #[arg(long)]
+    pub trace: bool,
+}
+
+#[cfg(feature = "serve")]
+fn policy_name(text: &str) -> Result<String, String> {
+    let fits = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.');
+    if !text.is_empty() && text.chars().all(fits) {
+        Ok(text.to_owned())
+    } else {
+        Err("only letters, digits, '-', '_' and '.'".to_owned())
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("phase").required(true))]
+pub struct Webhook {
+    /// The policy
+    #[arg(value_name = "POLICY.wasm")]
+    pub policy: PathBuf,
+    /// Name of the configuration
+    #[arg(long, value_name = "NAME")]
+    pub name: String,
+    /// Where the policy is served: what `serve` prints
+    #[arg(long, value_name = "URL")]
+    pub url: String,
+    /// The CA of the server's certificate, PEM
+    #[arg(long, value_name = "FILE")]
+    pub ca: PathBuf,
+    /// May change objects
+    #[arg(long, group = "phase")]
+    pub mutating: bool,
+    /// Sees the final object
+    #[arg(long, group = "phase")]
+    pub validating: bool,
+    /// What becomes of a request when the webhook does not answer
+    #[arg(
+        long,
+        value_name = "Ignore|Fail",
+        value_enum,
+        ignore_case = true,
+        hide_possible_values = true,
+        default_value = "Ignore"
+    )]
+    pub failure_policy: FailurePolicy,
+    /// How long the API server waits, 1 to 30
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub timeout_seconds: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailurePolicy {
+    /// The request is admitted
+    #[value(name = "Ignore")]
+    Ignore,
+    /// The request is refused
+    #[value(name = "Fail")]
+    Fail,
 }
 
 #[derive(Debug, Args)]

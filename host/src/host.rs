@@ -186,9 +186,16 @@ impl Host {
         self
     }
 
-    /// Has each host call shown to `observer` once it is answered, while the guest waits.
+    /// Has each host call shown to `observer` once it is answered, while the guest waits; after those that are shown it
+    /// already.
     pub fn with_observer(mut self, observer: impl Fn(&HostCall) + Send + Sync + 'static) -> Self {
-        self.observer = Some(Arc::new(observer));
+        self.observer = Some(match self.observer.take() {
+            None => Arc::new(observer),
+            Some(earlier) => Arc::new(move |call: &HostCall| {
+                earlier(call);
+                observer(call);
+            }),
+        });
         self
     }
 
@@ -214,11 +221,18 @@ impl Host {
     /// # Errors
     /// See [`EvaluationError`]: only where there is no verdict at all.
     pub fn validate(&self, request: &Value) -> Result<Evaluation, EvaluationError> {
+        self.judge(&AdmissionRequest::from_value(request)?)
+    }
+
+    /// Judges a request that has been read already, in a fresh instance.
+    ///
+    /// # Errors
+    /// As [`Host::validate`].
+    pub fn judge(&self, request: &AdmissionRequest) -> Result<Evaluation, EvaluationError> {
         let start = Instant::now();
-        let request = AdmissionRequest::from_value(request)?;
         let (response, calls) = match self.instance() {
             Ok(mut instance) => {
-                let response = instance.validate(&request)?;
+                let response = instance.validate(request)?;
                 (response, instance.take_calls())
             }
             Err(EvaluationError::InitTimedOut) => (AdmissionResponse::timed_out(&request.uid), Vec::new()),

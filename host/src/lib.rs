@@ -2,8 +2,9 @@
 //!
 //! It runs a compiled waPC policy on wasmtime as Kubewarden's policy-server does: the request is normalised the same way,
 //! each evaluation gets a fresh instance, host calls are routed, gated and answered with the same texts, and the answer
-//! becomes the same admission response. What it does not do is talk to a cluster: reads are answered by a [`Cluster`],
-//! a few objects in memory, a folder of manifests, a recorded session, or a closure. "Upstream" in these pages is
+//! becomes the same admission response. Reads are answered by a [`Cluster`]: a few objects in memory, a folder of manifests,
+//! a recorded session, a closure or, with the feature `serve`, a real API server; the same feature has `serve`, the webhook
+//! around it all. "Upstream" in these pages is
 //! Kubewarden's adm-controller repository as of 1.36.0-beta.1.
 //!
 //! # Example
@@ -58,13 +59,18 @@ mod module;
 mod policy;
 mod request;
 mod response;
+#[cfg(feature = "serve")]
+pub mod serve;
 mod session;
+pub mod webhook;
 
 pub use call::{Failure, HostCall, HostRequest, ResourceAttributes, SubjectAccessReview};
 pub use cluster::{Cluster, FolderError, MemoryCluster, NoCluster, Review, Scripted};
+#[cfg(feature = "serve")]
+pub use cluster::{ConnectError, LiveCluster};
 pub use host::{Evaluation, EvaluationError, Host, Instance, SettingsError, SettingsVerdict};
 pub use module::{ContextAwareResource, Metadata, ModuleError, ModuleInfo, Rule};
 pub use policy::{DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_TICKS, LoadError, LoadOptions, Policy};
 pub use request::{AdmissionRequest, RequestError};
-pub use response::{AdmissionResponse, Status, TIMEOUT_MESSAGE};
+pub use response::{AdmissionResponse, GuestFailure, Status, TIMEOUT_MESSAGE};
 pub use session::{Exchange, Recorder, Session, SessionError};

@@ -1,9 +1,12 @@
-//! `sluicegate-host`: runs a compiled policy against a request, as `kwctl run` does, without Kubewarden.
+//! `sluicegate-host`: runs a compiled policy without Kubewarden, against a request as `kwctl run` does, or as a webhook.
 
 mod cli;
+mod configured;
 mod inspect;
 mod output;
 mod run;
+#[cfg(feature = "serve")]
+mod served;
 mod story;
 
 use std::process::ExitCode;
@@ -16,6 +19,9 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Inspect(args) => inspect::inspect(&args),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => served::serve(&args),
+        Command::Webhook(args) => configured::webhook(&args),
         Command::Story(args) => story::story(&args),
     };
     match done {

@@ -96,6 +96,33 @@ impl AdmissionRequest {
         Self::deserialize(request).map_err(RequestError::Invalid)
     }
 
+    /// The kind that the request is about, in the version the webhook asked for.
+    pub fn kind(&self) -> &str {
+        &self.kind.kind
+    }
+
+    /// `CREATE`, `UPDATE`, `DELETE` or `CONNECT`.
+    pub fn operation(&self) -> &str {
+        &self.operation
+    }
+
+    /// Whether nothing would be stored anyway.
+    pub fn is_dry_run(&self) -> bool {
+        self.dry_run == Some(true)
+    }
+
+    /// What the request is about as `Kind/namespace/name`, with a `-` where a part is absent or not known yet.
+    pub fn target(&self) -> String {
+        let (namespace, name) = (self.namespace.as_deref(), self.name.as_deref());
+        let or_dash = |part: Option<&str>| part.filter(|part| !part.is_empty()).unwrap_or("-").to_owned();
+        format!("{}/{}/{}", self.kind(), or_dash(namespace), or_dash(name))
+    }
+
+    /// Name of the user who asks, empty where there is none, as in a background audit.
+    pub fn user(&self) -> &str {
+        self.user_info.username.as_deref().unwrap_or_default()
+    }
+
     /// The object of the request, which a mutation is compared with; absent for a deletion.
     pub fn object(&self) -> Option<&Value> {
         self.object.as_ref()

@@ -9,6 +9,12 @@ use serde_json::Value;
 /// What a request is denied with, as code 500, when the deadline struck.
 pub const TIMEOUT_MESSAGE: &str = "Policy execution interrupted because it exceeded the allowed execution time";
 
+/// What a denial starts with that the guest did not speak.
+const INTERNAL: &str = "internal server error: ";
+
+/// What the provider makes of a trap, behind [`INTERNAL`].
+const TRAPPED: &str = "Guest call failure: error while executing at wasm backtrace:";
+
 const MUTATES_NOTHING: &str = "Incoming object is null, which happens only with DELETE operations, but the policy is attempting a mutation. This is not allowed";
 
 /// The response of one evaluation: what policy-server puts into the AdmissionReview, and `kwctl run` prints.
@@ -45,6 +51,17 @@ pub struct Status {
     pub code: Option<u16>,
 }
 
+/// How a guest can fail to give a verdict: each is a denial with code 500.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum GuestFailure {
+    /// It broke off: a panic, an access out of bounds, no stack left
+    Trap,
+    /// Its time was up
+    TimeOut,
+    /// It said that it failed, or its answer cannot be read
+    Error,
+}
+
 /// What the guest's `validate` returns. Only `accepted` is mandatory; unknown keys are ignored.
 #[derive(Debug, Deserialize)]
 struct ValidationResponse {
@@ -65,6 +82,18 @@ impl AdmissionResponse {
     /// The code of the status.
     pub fn code(&self) -> Option<u16> {
         self.status.as_ref().and_then(|status| status.code)
+    }
+
+    /// How the guest failed, if this denial is no verdict of its own. Told by the text, which is all there is.
+    pub fn guest_failure(&self) -> Option<GuestFailure> {
+        if self.allowed || self.code() != Some(500) {
+            return None;
+        }
+        if self.message() == TIMEOUT_MESSAGE {
+            return Some(GuestFailure::TimeOut);
+        }
+        let text = self.message().strip_prefix(INTERNAL)?;
+        Some(if text.starts_with(TRAPPED) { GuestFailure::Trap } else { GuestFailure::Error })
     }
 
     /// The warnings, none of them if unset.
@@ -101,7 +130,7 @@ impl AdmissionResponse {
     /// Upstream answers a trap, an error of the guest and an unreadable answer all alike: a denial, whatever the
     /// webhook's failurePolicy says.
     pub(crate) fn internal_error(uid: &str, text: &str) -> Self {
-        Self::reject(uid, format!("internal server error: {text}"), Some(500))
+        Self::reject(uid, format!("{INTERNAL}{text}"), Some(500))
     }
 
     pub(crate) fn timed_out(uid: &str) -> Self {

@@ -10,7 +10,10 @@ use crate::{cli, output::Results};
 pub fn run(args: &cli::Run) -> Result<(), Box<dyn Error>> {
     let request: Value =
         serde_json::from_str(&read(&args.request)?).map_err(|error| format!("{}: {error}", args.request.display()))?;
-    let settings = settings(args)?;
+    let settings = match (&args.settings, &args.settings_json) {
+        (None, Some(json)) => serde_json::from_str(json).map_err(|error| format!("--settings-json: {error}"))?,
+        (path, _) => settings(path.as_deref())?,
+    };
     let policy = Policy::load(&args.policy)?;
     let mut results = Results::take()?;
 
@@ -48,21 +51,24 @@ pub fn run(args: &cli::Run) -> Result<(), Box<dyn Error>> {
 }
 
 fn judge(host: &Host, request: &Value) -> Result<Evaluation, Box<dyn Error>> {
-    let verdict = host.validate_settings()?;
-    if !verdict.valid {
-        return Err(format!("Provided settings are not valid: {}", verdict.message.unwrap_or_default()).into());
-    }
+    check_settings(host)?;
     Ok(host.validate(request)?)
 }
 
-fn settings(args: &cli::Run) -> Result<Value, Box<dyn Error>> {
-    match (&args.settings, &args.settings_json) {
-        (Some(path), _) => {
-            Ok(yaml_serde::from_str(&read(path)?).map_err(|error| format!("{}: {error}", path.display()))?)
-        }
-        (None, Some(json)) => Ok(serde_json::from_str(json).map_err(|error| format!("--settings-json: {error}"))?),
-        (None, None) => Ok(Value::Null),
+/// Fails with what the policy says of its settings, if it says that they are not valid.
+pub fn check_settings(host: &Host) -> Result<(), Box<dyn Error>> {
+    let verdict = host.validate_settings()?;
+    if verdict.valid {
+        Ok(())
+    } else {
+        Err(format!("Provided settings are not valid: {}", verdict.message.unwrap_or_default()).into())
     }
+}
+
+/// The settings in a file, null without one.
+pub fn settings(path: Option<&Path>) -> Result<Value, String> {
+    let Some(path) = path else { return Ok(Value::Null) };
+    yaml_serde::from_str(&read(path)?).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn read(path: &Path) -> Result<String, String> {

@@ -22,7 +22,9 @@ pub enum Judging {
 pub enum Unheld {
     /// The companion's Lease has run out.
     Stale,
-    /// There is no Lease, or it cannot be read.
+    /// There is no Lease: no companion was ever here.
+    Absent,
+    /// The Lease cannot be read.
     NoLease,
     /// This instance only refuses.
     Role,

@@ -26,7 +26,11 @@ pub fn current(lease: &Fetched, now: DateTime<Utc>) -> Result<(), Unheld> {
             "leaseDurationSeconds" => lease_duration_seconds: i64,
         }
     }
-    let Fetched::Found(json) = lease else { return Err(Unheld::NoLease) };
+    let json = match lease {
+        Fetched::Found(json) => json,
+        Fetched::Absent | Fetched::KindAbsent => return Err(Unheld::Absent),
+        _ => return Err(Unheld::NoLease),
+    };
     let lease: Lease = serde_json::from_slice(json).map_err(|_| Unheld::NoLease)?;
     let spec = lease.spec.ok_or(Unheld::NoLease)?;
     let (Some(renewed), Some(seconds)) = (spec.renew_time, spec.lease_duration_seconds) else {
@@ -64,8 +68,9 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_no_lease() {
-        for fetched in [Fetched::Absent, Fetched::Forbidden, Fetched::OutOfTime, Fetched::Failed("x".into())] {
+    fn a_lease_that_is_not_there_is_told_apart_from_one_that_cannot_be_read() {
+        assert_eq!(current(&Fetched::Absent, Utc::now()), Err(Unheld::Absent));
+        for fetched in [Fetched::Forbidden, Fetched::OutOfTime, Fetched::Failed("x".into())] {
             assert_eq!(current(&fetched, Utc::now()), Err(Unheld::NoLease));
         }
     }

@@ -229,6 +229,16 @@ pub fn is_vetoed(object: &Object) -> bool {
 /// hold nobody owns it. Anything unreadable is no declaration.
 #[must_use]
 pub fn declares_switch(kind: Kind, manager: &str, json: &[u8]) -> bool {
+    is_applied_by(kind, Some(manager), json)
+}
+
+/// As [`declares_switch`], by any manager.
+#[must_use]
+pub fn switch_is_applied(kind: Kind, json: &[u8]) -> bool {
+    is_applied_by(kind, None, json)
+}
+
+fn is_applied_by(kind: Kind, manager: Option<&str>, json: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Top<'a> {
         #[serde(borrow)]
@@ -261,7 +271,7 @@ pub fn declares_switch(kind: Kind, manager: &str, json: &[u8]) -> bool {
         third.as_deref().map_or(Some(()), |key| step(raw.get(), key).map(|_| ()))
     };
     entries.iter().any(|entry| {
-        entry.manager.as_deref() == Some(manager)
+        (manager.is_none() || entry.manager.as_deref() == manager)
             && entry.operation.as_deref() == Some("Apply")
             && entry.fields_v1.is_some_and(|fields| owns(fields).is_some())
     })

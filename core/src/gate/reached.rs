@@ -65,9 +65,16 @@ pub(crate) struct Reached {
 impl Reached {
     pub(crate) fn new(object: &Object, dry_run: bool, cone: &Cone, store: &Store) -> Self {
         let owners = object.owners();
-        let found = || cone.members().filter_map(|reference| store.object(reference));
-        let same = found().find(|other| may_still_change(&object.reference, &owners, other, dry_run));
+        let mut found = cone.members().filter_map(|reference| store.object(reference));
+        let same = found.find(|other| may_still_change(&object.reference, &owners, other, dry_run));
         let unreached = same.map(|other| Unreached { object: other.reference.clone(), by: None });
+        Self { unreached, ..Self::of_others(object, cone, store) }.begun()
+    }
+
+    /// Other Kustomizations alone: whether the same apply has reached everything is known otherwise.
+    pub(crate) fn of_others(object: &Object, cone: &Cone, store: &Store) -> Self {
+        let owners = object.owners();
+        let found = || cone.members().filter_map(|reference| store.object(reference));
         let mine: Vec<Reference> = owners.0.iter().map(|owner| owner.0.clone()).collect();
         let others: Vec<_> = found()
             .filter_map(|other| {
@@ -75,9 +82,13 @@ impl Reached {
                 (!mine.contains(&owner) && owner != object.reference).then(|| (other.reference.clone(), owner))
             })
             .collect();
-        let stage =
-            if unreached.is_some() || mine.is_empty() || others.is_empty() { Stage::Done } else { Stage::Owners };
-        Self { stage, own: object.reference.clone(), mine, others, open: Vec::new(), unreached }
+        let own = object.reference.clone();
+        Self { stage: Stage::Owners, own, mine, others, open: Vec::new(), unreached: None }.begun()
+    }
+
+    fn begun(self) -> Self {
+        let over = self.unreached.is_some() || self.mine.is_empty() || self.others.is_empty();
+        Self { stage: if over { Stage::Done } else { Stage::Owners }, ..self }
     }
 
     /// Goes on as far as the store allows; the reads that are wanted next, or `None` when the answer is known.

@@ -99,6 +99,12 @@ impl Need {
     pub fn binds(&self) -> bool {
         self.demand != Demand::Exists
     }
+
+    /// Whether an expression decides about this need.
+    #[must_use]
+    pub fn is_expression(&self) -> bool {
+        matches!(self.demand, Demand::Expression(_))
+    }
 }
 
 /// A reference to a kind that Sluicegate does not judge: it blocks nothing and is named as a warning where it is new.

@@ -43,6 +43,15 @@ use crate::need::{Demand, Direction, Need, Reason};
 use crate::object::{Object, Reference};
 use std::collections::BTreeMap;
 
+/// Whether the ArtifactInStorage message of a source quotes the revision of its artifact: proof that both are of the same
+/// pass. A message in a format that we do not know proves nothing.
+#[must_use]
+pub fn quotes_artifact(object: &Object) -> bool {
+    let message = object.condition("ArtifactInStorage").and_then(|condition| condition.message.as_deref());
+    let said = message.and_then(|message| message::stored_revision(object.reference.kind, message));
+    said.is_some() && said == object.revision()
+}
+
 /// What the caller knows: one snapshot of each object.
 pub trait Snapshot {
     /// The object, if it was read and is there.

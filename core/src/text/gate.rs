@@ -17,7 +17,7 @@ const STEPS: usize = 40;
 const STALLED: &str = " (stalled: its work is done, but its controller will not say so)";
 
 /// What stands in place of an object that may not be named.
-const HIDDEN: &str = "an object in another namespace";
+pub(super) const HIDDEN: &str = "an object in another namespace";
 
 /// Cuts a warning to fewer than 120 characters.
 #[must_use]
@@ -139,6 +139,7 @@ impl Finding {
             }
             Self::Vetoed => format!("{own} stays suspended: the annotation sluicegate.dev/release says never"),
             Self::Unheld(Unheld::Stale) => format!("{own} is not held: the companion's Lease has run out"),
+            Self::Unheld(Unheld::Absent) => format!("{own} is not held: there is no companion, or it has no Lease yet"),
             Self::Unheld(Unheld::NoLease) => format!("{own} is not held: the companion's Lease cannot be read"),
             Self::Unheld(Unheld::Role) => format!("{own} is not held: this policy only refuses"),
             Self::Mark(note) => mark(*note, own),
@@ -353,7 +354,7 @@ fn mark(note: MarkNote, own: &Reference) -> String {
 }
 
 /// A duration in the largest unit that leaves no more than two of them.
-fn duration(seconds: i64) -> String {
+pub(super) fn duration(seconds: i64) -> String {
     match seconds {
         s if s >= 86_400 => format!("{} d {} h", s / 86_400, s % 86_400 / 3_600),
         s if s >= 3_600 => format!("{} h {} min", s / 3_600, s % 3_600 / 60),

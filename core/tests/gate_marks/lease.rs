@@ -11,6 +11,7 @@ const HOLD: &str = "held: GitRepository/n/repo: generation 3 not yet observed (2
 const EARLY: &str =
     "premature unsuspend: Kustomization/n/x waits for GitRepository/n/repo: generation 3 not yet observed (2)";
 const STALE: &str = "Kustomization/n/x is not held: the companion's Lease has run out";
+const ABSENT: &str = "Kustomization/n/x is not held: there is no companion, or it has no Lease yet";
 const NONE: &str = "Kustomization/n/x is not held: the companion's Lease cannot be read";
 
 #[rstest]
@@ -19,7 +20,7 @@ const NONE: &str = "Kustomization/n/x is not held: the companion's Lease cannot 
 #[case::at_its_end(Some(lease(Duration::seconds(-45), 15)), None, &[EARLY, STALE])]
 #[case::long_gone(Some(lease(Duration::days(-1), 15)), None, &[EARLY, STALE])]
 #[case::of_the_future(Some(lease(Duration::days(1), 15)), None, &[HOLD])]
-#[case::absent(None, None, &[EARLY, NONE])]
+#[case::absent(None, None, &[EARLY, ABSENT])]
 #[case::never_renewed(Some(json!({"spec": {"leaseDurationSeconds": 15}})), None, &[EARLY, NONE])]
 #[case::without_duration(Some(json!({"spec": {"renewTime": "2999-01-01T00:00:00Z"}})), None, &[EARLY, NONE])]
 #[case::wrong_type(Some(json!({"spec": {"renewTime": 3, "leaseDurationSeconds": 15}})), None, &[EARLY, NONE])]

@@ -25,6 +25,12 @@ pub(super) fn absent_group(api_version: &str, kind: &str) -> Failure {
     Failure::new(format!("error finding resource {api_version} / {kind}: ApiError: {status}"))
 }
 
+/// The group and version cannot be looked at.
+#[cfg(feature = "serve")]
+pub(super) fn discovery(api_version: &str, kind: &str, source: &kube::Error) -> Failure {
+    Failure::new(format!("error finding resource {api_version} / {kind}: {source}"))
+}
+
 /// A namespaced kind, asked for without one.
 pub(super) fn no_namespace(api_version: &str, kind: &str) -> Failure {
     Failure::new(format!("Resource {api_version}/{kind} is namespaced, but no namespace was provided"))

@@ -2,6 +2,8 @@
 
 mod error;
 mod folder;
+#[cfg(feature = "serve")]
+mod live;
 mod mask;
 mod memory;
 mod review;
@@ -9,6 +11,8 @@ mod review;
 use std::sync::Arc;
 
 pub use folder::FolderError;
+#[cfg(feature = "serve")]
+pub use live::{ConnectError, LiveCluster};
 pub use memory::MemoryCluster;
 pub use review::Review;
 

@@ -10,5 +10,8 @@ mod host_calls;
 mod module;
 mod normalisation;
 mod response;
+#[cfg(feature = "serve")]
+mod serve;
 mod session;
 mod support;
+mod webhook;

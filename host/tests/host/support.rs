@@ -86,6 +86,25 @@ impl Guest {
         guest
     }
 
+    /// Makes a host call, and fails with what came of it, be it an answer or an error.
+    #[cfg(feature = "serve")]
+    pub fn calling_and_failing(call: (&str, &str, &str, &str)) -> Self {
+        let mut guest = Self::calling(&[call]);
+        guest.validate = guest.validate.replace(
+            "(call $guest_response (i32.const 65536) (call $host_response_len)) (i32.const 1)",
+            "(call $guest_error (i32.const 65536) (call $host_response_len)) (i32.const 0)",
+        );
+        guest
+    }
+
+    /// Breaks off in the second call of an instance.
+    #[cfg(feature = "serve")]
+    pub fn refuse_second_call(&mut self) {
+        let body = &self.validate;
+        self.validate =
+            format!("(if (global.get $called) (then unreachable)) (global.set $called (i32.const 1)) {body}");
+    }
+
     /// Makes host calls, whatever comes of them, then answers with a text.
     pub fn calling_then(calls: &[(&str, &str, &str, &str)], text: &str) -> Self {
         let mut guest = Self::default();

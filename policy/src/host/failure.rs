@@ -19,6 +19,8 @@ const HOST: &str = "Callback evaluation failure: ";
 const NOT_GRANTED: &str = "Policy has not been granted access to ";
 /// A Status of the API server; its Debug form follows, and holds `code: NUMBER`.
 const STATUS: &str = "ApiError: ";
+/// How that Debug form begins: of kube 3, and before.
+const STATUS_DEBUG: [&str; 2] = [" (Status { ", " (ErrorResponse { "];
 /// The longest text that is handed on.
 const LONGEST: usize = 500;
 
@@ -47,8 +49,15 @@ pub(crate) fn classify(text: &str, wanted: &Wanted<'_>) -> Fetched {
         Some(404) if discovery.is_some() => Fetched::KindAbsent,
         // The host turns this into its own text above; a recorded session need not.
         Some(404) => Fetched::Absent,
-        _ => Fetched::Failed(cut(first).into()),
+        _ => Fetched::Failed(cut(words(first)).into()),
     }
+}
+
+/// What a Status says, without its Debug form, which would say it twice.
+fn words(line: &str) -> &str {
+    let end = STATUS_DEBUG.iter().filter_map(|debug| line.find(debug)).min();
+    let words = end.and_then(|end| line.get(..end)).unwrap_or(line);
+    words.strip_prefix(STATUS).unwrap_or(words)
 }
 
 /// The HTTP status in `MESSAGE: REASON (Status { status: …, code: NUMBER, message: …`, or, before kube 3, in
@@ -56,7 +65,7 @@ pub(crate) fn classify(text: &str, wanted: &Wanted<'_>) -> Fetched {
 ///
 /// The message quotes names, and no name of what can exist holds a brace.
 fn code(status: &str) -> Option<u16> {
-    let (_, debug) = status.split_once(" (Status { ").or_else(|| status.split_once(" (ErrorResponse { "))?;
+    let (_, debug) = STATUS_DEBUG.iter().find_map(|debug| status.split_once(debug))?;
     let (_, code) = debug.split_once("code: ")?;
     code.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
@@ -137,9 +146,6 @@ mod tests {
     #[case(
         "Replay error: unexpected request. Was expecting KubernetesGetResource { api_version: \"x\" }, got y instead"
     )]
-    #[case(
-        "ApiError: etcd leader changed: InternalError (Status { status: Some(Failure), code: 500, message: \"x\" })"
-    )]
     #[case("ServiceError: error trying to connect: tcp connect error: code: 404")]
     #[case("error finding resource kustomize.toolkit.fluxcd.io/v1 / Kustomization: ServiceError: dns: code: 404")]
     #[case("error finding resource kustomize.toolkit.fluxcd.io/v1 / Kustomization: ApiError: unparsable")]
@@ -151,15 +157,33 @@ mod tests {
     #[case("Cannot find helm.toolkit.fluxcd.io/v2/HelmRelease named 'apps' inside of namespace 'None'")]
     #[case("Cannot find resource helm.toolkit.fluxcd.io/v2/HelmRelease")]
     #[case("Cannot find resource kustomize.toolkit.fluxcd.io/v1/Kustomizations")]
-    #[case("error finding resource helm.toolkit.fluxcd.io/v2 / HelmRelease: ApiError: x (Status { code: 404, m })")]
+    #[case("error finding resource helm.toolkit.fluxcd.io/v2 / HelmRelease: ApiError: x")]
     // Known texts that are not where they belong.
     #[case("no luck: Cannot find resource kustomize.toolkit.fluxcd.io/v1/Kustomization")]
     #[case("no luck: Policy has not been granted access to Kubernetes")]
-    #[case("ApiError: code: 403 (Status { status: Some(Failure), code: 409, message: \"code: 403\" })")]
-    #[case("ApiError: code: 403: Conflict (ErrorResponse { status: \"Failure\", message: \"\", code: 409 })")]
     fn anything_else_failed_in_its_own_words(#[case] text: &str) {
         assert_eq!(classify(&format!("Host error: {HOST}{text}"), &WANTED), failed(text));
         assert_eq!(classify(&format!("Host error: {HOST}{text}{CAUSES}"), &WANTED), failed(text));
+    }
+
+    #[rstest]
+    #[case(
+        "ApiError: etcd leader changed: InternalError (Status { status: Some(Failure), code: 500, message: \"x\" })",
+        "etcd leader changed: InternalError"
+    )]
+    #[case("ApiError: code: 403 (Status { status: Some(Failure), code: 409, message: \"code: 403\" })", "code: 403")]
+    #[case(
+        "ApiError: code: 403: Conflict (ErrorResponse { status: \"Failure\", message: \"\", code: 409 })",
+        "code: 403: Conflict"
+    )]
+    #[case(
+        "error finding resource helm.toolkit.fluxcd.io/v2 / HelmRelease: ApiError: x (Status { code: 404, m })",
+        "error finding resource helm.toolkit.fluxcd.io/v2 / HelmRelease: ApiError: x"
+    )]
+    #[case("ApiError:  (Status { code: 500 })", "")]
+    fn a_status_is_said_without_its_debug_form(#[case] text: &str, #[case] said: &str) {
+        assert_eq!(classify(&format!("Host error: {HOST}{text}"), &WANTED), failed(said));
+        assert_eq!(classify(&format!("Host error: {HOST}{text}{CAUSES}"), &WANTED), failed(said));
     }
 
     #[rstest]

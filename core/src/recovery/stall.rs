@@ -1,8 +1,4 @@
-//! Generators that have finished their work and will never say so.
-//!
-//! source-watcher writes its status in several requests. When the API server loses the one with the conditions, Ready
-//! stays Unknown for good: the next pass sees no drift and leaves the conditions as they are (source-watcher 2.0 to
-//! 2.2.1, fluxcd/pkg#934).
+//! What one snapshot of a generator proves.
 
 use crate::object::{Condition, Inventory, Object};
 use crate::settled::{Snapshot, sources_digest};
@@ -33,15 +29,17 @@ pub fn is_provably_stalled(generator: &Object, snapshot: &dyn Snapshot, now: Dat
 /// Whether nothing is left to do: what is recorded of the sources is what they are, and every output is listed.
 fn has_finished(generator: &Object, snapshot: &dyn Snapshot) -> bool {
     let recorded = generator.status.observed_sources_digest.as_deref();
+    is_complete(generator, false) && recorded.is_some() && sources_digest(generator, snapshot).as_deref() == recorded
+}
+
+/// Whether every output is listed. Those of a pattern (source-watcher 2.2) cannot be counted beforehand.
+pub(super) fn is_complete(generator: &Object, pattern: bool) -> bool {
     let outputs = generator.spec.artifacts.as_ref().map(Vec::len);
     let listed = match &generator.status.inventory {
         Some(Inventory::Generated(entries)) => entries.len(),
         _ => 0,
     };
-    listed > 0
-        && outputs.is_none_or(|outputs| outputs == listed)
-        && recorded.is_some()
-        && sources_digest(generator, snapshot).as_deref() == recorded
+    listed > 0 && (pattern || outputs.is_none_or(|outputs| outputs == listed))
 }
 
 #[cfg(test)]

@@ -1,0 +1,19 @@
+//! The subcommands.
+
+pub mod rbac;
+pub mod release;
+pub mod run;
+
+use kube::Client;
+
+/// A client by the usual ways: `KUBECONFIG`, `~/.kube/config`, or the service account of the pod.
+///
+/// # Errors
+/// Where none of them leads anywhere.
+pub async fn client() -> anyhow::Result<Client> {
+    let mut config = kube::Config::infer().await?;
+    // What hangs is taken for lost: the controllers have limits of their own, and watches end by themselves.
+    config.connect_timeout = Some(std::time::Duration::from_secs(10));
+    config.write_timeout = Some(std::time::Duration::from_secs(30));
+    Ok(Client::try_from(config)?)
+}

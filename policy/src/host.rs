@@ -108,7 +108,14 @@ impl<'h> Cluster<'h> {
         self.get(LEASE_API, LEASE, LEASE_MASK, Some(namespace), name)
     }
 
-    fn get(&self, api_version: &str, kind: &'static str, mask: &[&str], namespace: Option<&str>, name: &str) -> Fetched {
+    fn get(
+        &self,
+        api_version: &str,
+        kind: &'static str,
+        mask: &[&str],
+        namespace: Option<&str>,
+        name: &str,
+    ) -> Fetched {
         let mut masks = self.masks.borrow_mut();
         if !mask.is_empty() && masks.iter().all(|(known, _)| *known != kind) {
             masks.extend(to_raw_value(mask).map(|written| (kind, written)));

@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_switches_are_those_of_the_kinds() {
-        for row in KINDS {
+        for row in &KINDS {
             if let Switch::Annotation(name) = row.switch {
                 assert!(SWITCHES.contains(&name) && Annotations::<()>::KEYS.contains(&name), "{name}");
             }

@@ -1,6 +1,6 @@
 use super::*;
-use sluicegate_glance::COMPANION;
 use rstest::rstest;
+use sluicegate_glance::COMPANION;
 use std::time::Duration;
 
 fn mistakes(json: &str) -> Vec<String> {

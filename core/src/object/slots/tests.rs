@@ -96,8 +96,9 @@ proptest! {
         let text = if pretty { serde_json::to_string_pretty(&document) } else { serde_json::to_string(&document) }.unwrap();
         let found = kept(&text).unwrap();
         for (found, expected) in found.iter().zip([&kept_value, &deep]) {
-            let found = found.as_deref().map_or(Value::Null, |text| serde_json::from_str(text).unwrap());
-            prop_assert_eq!(&found, expected);
+            // Both through serde_json's reader, which rounds some numbers (without its feature float_roundtrip).
+            let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+            prop_assert_eq!(found.as_deref().map_or(Value::Null, read), read(&expected.to_string()));
         }
     }
 

@@ -55,9 +55,9 @@ test: policy.wasm lint ## formatting, clippy, and all tests that need no cluster
 
 e2e: policy.wasm ## the real-cluster tests: etcd, the API server and Flux's controllers (needs go and git)
 	@for tool in go git; do command -v $$tool >/dev/null || { echo "missing: $$tool (make e2e needs go 1.26, https://go.dev/dl, git, and the first time the network)"; exit 1; }; done
-	$(CARGO) test --locked $(E2E) --test scenarios --test host --no-run
+	$(CARGO) test --locked $(E2E) --test scenarios --test companion --test host --no-run
 	target/debug/sluicegate-e2e build
-	SLUICEGATE_POLICY_WASM=$(CURDIR)/policy.wasm RUST_TEST_THREADS=$${RUST_TEST_THREADS:-2} $(CARGO) test --locked $(E2E) --test scenarios
+	SLUICEGATE_POLICY_WASM=$(CURDIR)/policy.wasm RUST_TEST_THREADS=$${RUST_TEST_THREADS:-2} $(CARGO) test --locked $(E2E) --test scenarios --test companion
 
 lint: toolchain
 	$(CARGO) fmt --all --check

@@ -13,6 +13,9 @@ use tokio::time::Instant;
 /// How often the message of a condition may change. A blocker that quotes progress would be written again and again.
 const PAUSE: Duration = Duration::from_secs(10);
 
+/// When to try again what will not do before somebody changes something.
+const LONG_PAUSE: Duration = Duration::from_secs(300);
+
 impl Control {
     /// Makes the condition of a held object say this.
     pub(super) async fn publish(&self, own: &Reference, seen: &Fresh, message: &str) -> Next {
@@ -80,6 +83,7 @@ impl Control {
         match result {
             Ok(_) | Err(NotDone::NotLeading | NotDone::Trouble(Trouble::Absent)) => None,
             Err(NotDone::Trouble(Trouble::Conflict)) => Some(soon()),
+            Err(NotDone::Trouble(Trouble::Forbidden(_) | Trouble::Invalid(_))) => Some(Instant::now() + LONG_PAUSE),
             Err(NotDone::Trouble(_)) => Some(Instant::now() + PAUSE),
         }
     }
@@ -93,12 +97,17 @@ impl Control {
         };
         self.metrics.held(all, too_long);
         self.metrics.held_loops(loops.len());
+        let mut notices = Vec::new();
         for members in &loops {
             for own in members {
                 let Some(fresh) = self.lock().read(own) else { continue };
                 let note = text::held_loop(members, own, &self.names(fresh.object()));
-                self.notify(&Notice::new(own, &fresh.identity().uid, Topic::HeldLoop, &note)).await;
+                notices.push(Notice::new(own, &fresh.identity().uid, Topic::HeldLoop, &note));
             }
+        }
+        self.lock().still_said("held loops", notices.iter().map(Notice::name).collect());
+        for notice in &notices {
+            self.notify(notice).await;
         }
     }
 }

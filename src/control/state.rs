@@ -54,6 +54,8 @@ pub struct State {
     waiters: HashMap<Reference, BTreeSet<Reference>>,
     memories: HashMap<Reference, Memory>,
     said: HashSet<String>,
+    /// What was said of what stood then.
+    standing: BTreeMap<&'static str, BTreeSet<String>>,
     /// The loops that were found last.
     pub loops: Vec<LoopReport>,
 }
@@ -73,6 +75,7 @@ impl State {
             waiters: HashMap::new(),
             memories: HashMap::new(),
             said: HashSet::new(),
+            standing: BTreeMap::new(),
             loops: Vec::new(),
         }
     }
@@ -156,6 +159,11 @@ impl State {
             }
             keys.push(Key::Generator(own.clone()));
         }
+        if own.kind == Kind::PackageSource {
+            let needs = self.graph.needs(own).iter().map(|need| &need.target);
+            let generators = needs.filter(|target| target.kind == Kind::ArtifactGenerator && self.contains(target));
+            keys.extend(generators.cloned().map(Key::Generator));
+        }
         if own.kind.is_source() {
             let consumers = self.graph.dependants(own).into_iter();
             let generators = consumers.filter(|object| object.kind == Kind::ArtifactGenerator);
@@ -201,6 +209,10 @@ impl State {
     #[must_use]
     pub fn get(&self, object: &Reference) -> Known<'_> {
         self.stores.get(&object.kind).map_or(Known::Absent, |store| store.get(object))
+    }
+
+    fn contains(&self, object: &Reference) -> bool {
+        matches!(self.get(object), Known::Found(_))
     }
 
     /// Whether the cluster has this kind.
@@ -328,6 +340,14 @@ impl State {
             self.said.clear();
         }
         self.said.insert(name.to_owned())
+    }
+
+    /// Of what is said for as long as it is so: what is not said any more may be said again.
+    pub fn still_said(&mut self, about: &'static str, names: BTreeSet<String>) {
+        let before = self.standing.insert(about, names.clone()).unwrap_or_default();
+        for name in before.difference(&names) {
+            self.said.remove(name);
+        }
     }
 
     /// It was not said after all.

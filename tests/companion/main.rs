@@ -3,9 +3,11 @@
 #![allow(missing_docs, reason = "helpers of tests")]
 
 mod cases;
+mod freeing;
 mod holds;
 mod leading;
 mod loops;
+mod pages;
 mod recovery;
 mod server;
 mod trouble;

@@ -4,7 +4,7 @@
 
 use super::work::Key;
 use crate::cluster::{Change, Known, Store, Watched};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use kube::runtime::watcher::Event;
 use sluicegate_core::graph::{Graph, LoopReport};
 use sluicegate_core::intent::Fresh;
@@ -37,6 +37,8 @@ pub struct Held {
     looked_at: BTreeSet<Reference>,
 }
 
+/// How many owners may be remembered before the old ones are forgotten.
+const OWNERS: usize = 10_000;
 /// How many Events are remembered to have been said.
 const SAID: usize = 20_000;
 
@@ -53,6 +55,8 @@ pub struct State {
     held: BTreeMap<Reference, Held>,
     waiters: HashMap<Reference, BTreeSet<Reference>>,
     memories: HashMap<Reference, Memory>,
+    /// Since when a condition of ours stands on an object that is not suspended any more.
+    left_over: HashMap<Reference, Instant>,
     said: HashSet<String>,
     /// What was said of what stood then.
     standing: BTreeMap<&'static str, BTreeSet<String>>,
@@ -74,6 +78,7 @@ impl State {
             held: BTreeMap::new(),
             waiters: HashMap::new(),
             memories: HashMap::new(),
+            left_over: HashMap::new(),
             said: HashSet::new(),
             standing: BTreeMap::new(),
             loops: Vec::new(),
@@ -180,6 +185,7 @@ impl State {
         }
         if fresh.is_none() {
             self.memories.remove(own);
+            self.left_over.remove(own);
         }
     }
 
@@ -193,6 +199,10 @@ impl State {
         }
         for owner in after.or(before.as_ref()).map(Object::owners).unwrap_or_default().0 {
             self.activity.insert(owner.0, now);
+        }
+        // Labels name whom they like. What is longer ago than any silence lasts is of no interest.
+        if self.activity.len() > OWNERS {
+            self.activity.retain(|_, at| now.signed_duration_since(*at) < TimeDelta::hours(2));
         }
     }
 
@@ -267,6 +277,16 @@ impl State {
         if let Some(held) = self.held.get_mut(object) {
             held.published = Some(at);
         }
+    }
+
+    /// Since when a condition of ours has stood on an object that is not suspended any more.
+    pub fn left_over_since(&mut self, object: &Reference, now: Instant) -> Instant {
+        *self.left_over.entry(object.clone()).or_insert(now)
+    }
+
+    /// None of our conditions stands on it, or it is suspended.
+    pub fn nothing_left_over(&mut self, object: &Reference) {
+        self.left_over.remove(object);
     }
 
     /// Forgets that an object is held; what was remembered of it.

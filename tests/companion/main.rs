@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "helpers of tests")]
 
 mod cases;
+mod discovery;
 mod freeing;
 mod holds;
 mod leading;

@@ -16,7 +16,7 @@ SERVE := --features sluicegate-host/serve
 E2E := --features sluicegate-host/serve,sluicegate-e2e/cluster
 
 .DEFAULT_GOAL := help
-.PHONY: help demo readme test e2e lint build bench deny toolchain host clean
+.PHONY: help demo readme test e2e lint build bench bench-gate bench-companion deny toolchain host clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_.-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,10 +67,17 @@ lint: toolchain
 build: toolchain ## the binaries, under target/release/
 	$(CARGO) build --locked --release -p sluicegate
 
-bench: policy.wasm ## size, instantiation, hot path and reads, as ratios in one run
+bench: bench-gate bench-companion ## both of the next two
+
+bench-gate: policy.wasm ## size, instantiation, hot path and reads of the policy, as ratios in one run
 	$(GUEST) -p sluicegate-bench-empty
 	$(GUEST) -p sluicegate-bench-template
 	$(CARGO) bench --locked -p sluicegate-host --bench gate
+
+bench-companion: build ## the companion on 10,000 objects, beside kustomize-controller (needs what make e2e needs)
+	$(CARGO) test --locked $(E2E) --test companion --no-run
+	target/debug/sluicegate-e2e build
+	SLUICEGATE=$(CURDIR)/target/release/sluicegate $(CARGO) test --locked $(E2E) --test companion -- --ignored --nocapture measure
 
 deny: ## licences, sources and banned crates (needs cargo-deny)
 	@command -v cargo-deny >/dev/null || { echo "missing: cargo-deny (cargo install --locked cargo-deny)"; exit 1; }

@@ -19,7 +19,7 @@ E2E := --features sluicegate-host/serve,sluicegate-e2e/cluster
 .PHONY: help demo readme test e2e lint build bench bench-gate bench-companion deny toolchain host clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-zA-Z0-9_.-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-zA-Z0-9_.-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 toolchain:
 	@command -v rustup >/dev/null || { echo "missing: rustup (https://rustup.rs)"; exit 1; }

@@ -16,10 +16,10 @@ SERVE := --features sluicegate-host/serve
 E2E := --features sluicegate-host/serve,sluicegate-e2e/cluster
 
 .DEFAULT_GOAL := help
-.PHONY: help demo readme test e2e lint build bench deny toolchain host clean
+.PHONY: help demo readme test e2e lint build bench bench-gate bench-companion deny toolchain host clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-zA-Z0-9_.-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-zA-Z0-9_.-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 toolchain:
 	@command -v rustup >/dev/null || { echo "missing: rustup (https://rustup.rs)"; exit 1; }
@@ -55,9 +55,9 @@ test: policy.wasm lint ## formatting, clippy, and all tests that need no cluster
 
 e2e: policy.wasm ## the real-cluster tests: etcd, the API server and Flux's controllers (needs go and git)
 	@for tool in go git; do command -v $$tool >/dev/null || { echo "missing: $$tool (make e2e needs go 1.26, https://go.dev/dl, git, and the first time the network)"; exit 1; }; done
-	$(CARGO) test --locked $(E2E) --test scenarios --test host --no-run
+	$(CARGO) test --locked $(E2E) --test scenarios --test companion --test host --no-run
 	target/debug/sluicegate-e2e build
-	SLUICEGATE_POLICY_WASM=$(CURDIR)/policy.wasm RUST_TEST_THREADS=$${RUST_TEST_THREADS:-2} $(CARGO) test --locked $(E2E) --test scenarios
+	SLUICEGATE_POLICY_WASM=$(CURDIR)/policy.wasm RUST_TEST_THREADS=$${RUST_TEST_THREADS:-2} $(CARGO) test --locked $(E2E) --test scenarios --test companion
 
 lint: toolchain
 	$(CARGO) fmt --all --check
@@ -67,10 +67,17 @@ lint: toolchain
 build: toolchain ## the binaries, under target/release/
 	$(CARGO) build --locked --release -p sluicegate
 
-bench: policy.wasm ## size, instantiation, hot path and reads, as ratios in one run
+bench: bench-gate bench-companion ## both of the next two
+
+bench-gate: policy.wasm ## size, instantiation, hot path and reads of the policy, as ratios in one run
 	$(GUEST) -p sluicegate-bench-empty
 	$(GUEST) -p sluicegate-bench-template
 	$(CARGO) bench --locked -p sluicegate-host --bench gate
+
+bench-companion: build ## the companion on 10,000 objects, beside kustomize-controller (needs what make e2e needs)
+	$(CARGO) test --locked $(E2E) --test companion --no-run
+	target/debug/sluicegate-e2e build
+	SLUICEGATE=$(CURDIR)/target/release/sluicegate $(CARGO) test --locked $(E2E) --test companion -- --ignored --nocapture measure
 
 deny: ## licences, sources and banned crates (needs cargo-deny)
 	@command -v cargo-deny >/dev/null || { echo "missing: cargo-deny (cargo install --locked cargo-deny)"; exit 1; }

@@ -65,6 +65,8 @@ impl Actor {
         config.root_cert = Some(vec![ca.1.to_vec()]);
         config.auth_info.token = Some(account.token().into());
         config.read_timeout = Some(Duration::from_secs(90));
+        // What a fault loses is lost, and a test sees each answer.
+        config.default_retry = false;
         let client = kube::Client::try_from(config)?;
         let manager = if account.short == "person" { "kubectl-edit".to_owned() } else { account.short.to_owned() };
         Ok(Self { account, client, kubeconfig, manager, dry: false })

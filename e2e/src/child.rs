@@ -65,6 +65,14 @@ impl Child {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
+    /// The process id of the program itself, once the supervisor has started it.
+    #[must_use]
+    pub fn id(&self) -> Option<u32> {
+        let supervisor = self.supervisor.id();
+        let children = std::fs::read_to_string(format!("/proc/{supervisor}/task/{supervisor}/children")).ok()?;
+        children.split_whitespace().next()?.parse().ok()
+    }
+
     /// Whether it still runs.
     ///
     /// # Errors

@@ -204,7 +204,7 @@ impl Gate {
 }
 
 /// What the Makefile has built: named by an environment variable, or lying where `make` puts it.
-fn built(variable: &str, name: &str) -> Result<PathBuf> {
+pub(crate) fn built(variable: &str, name: &str) -> Result<PathBuf> {
     if let Some(path) = std::env::var_os(variable) {
         return Ok(PathBuf::from(path));
     }

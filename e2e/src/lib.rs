@@ -21,6 +21,8 @@ pub mod net;
 pub mod parts;
 pub mod players;
 pub mod proxy;
+pub mod registry;
+pub mod replica;
 pub mod rights;
 pub mod stage;
 pub mod supervise;

@@ -1,5 +1,8 @@
 //! No process outlives the run that started it, in whatever way that ends.
 
+// Clippy's leave for tests covers the test functions alone, not what they share.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

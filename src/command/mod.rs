@@ -15,5 +15,7 @@ pub async fn client() -> anyhow::Result<Client> {
     // What hangs is taken for lost: the controllers have limits of their own, and watches end by themselves.
     config.connect_timeout = Some(std::time::Duration::from_secs(10));
     config.write_timeout = Some(std::time::Duration::from_secs(30));
+    // A write that is sent once more, seconds later, would not ask the fence again.
+    config.default_retry = false;
     Ok(Client::try_from(config)?)
 }

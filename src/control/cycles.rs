@@ -17,13 +17,20 @@ impl Control {
             found
         };
         self.metrics.cycles(found.len(), found.iter().map(|report| report.members.len()).sum());
+        let mut notices = Vec::new();
         for report in &found {
-            self.report_cycle(report).await;
+            self.tell(report, &mut notices);
+        }
+        // A loop that is mended and comes again is news.
+        self.lock().still_said("cycles", notices.iter().map(Notice::name).collect());
+        for notice in &notices {
+            self.notify(notice).await;
         }
         None
     }
 
-    async fn report_cycle(&self, report: &LoopReport) {
+    /// Who is told of a loop, and what.
+    fn tell(&self, report: &LoopReport, notices: &mut Vec<Notice>) {
         let members: BTreeSet<&Reference> = report.members.iter().collect();
         for own in &report.members {
             let (fresh, owners) = {
@@ -34,7 +41,7 @@ impl Control {
             };
             if report.shortest.members().any(|member| member == own) {
                 let note = text::dependency_cycle(&report.shortest, own, &self.names(fresh.object()));
-                self.notify(&Notice::new(own, &fresh.identity().uid, Topic::DependencyCycle, &note)).await;
+                notices.push(Notice::new(own, &fresh.identity().uid, Topic::DependencyCycle, &note));
             }
             for owner in owners.into_iter().filter(|owner| !members.contains(owner)) {
                 let Some(fresh) = self.lock().read(&owner) else { continue };
@@ -43,7 +50,7 @@ impl Control {
                     matches!(&fresh.object().status.inventory, Some(Inventory::Applied(all)) if all.contains(own));
                 if lists {
                     let note = text::dependency_cycle(&report.shortest, own, &self.names(fresh.object()));
-                    self.notify(&Notice::new(&owner, &fresh.identity().uid, Topic::DependencyCycle, &note)).await;
+                    notices.push(Notice::new(&owner, &fresh.identity().uid, Topic::DependencyCycle, &note));
                 }
             }
         }

@@ -5,6 +5,7 @@ use crate::cluster::{Trouble, read};
 use http::Request;
 use serde_json::json;
 use sluicegate_core::intent::{Intent, Part};
+use sluicegate_core::object::Kind;
 use sluicegate_core::publish::Notice;
 use std::time::Duration;
 
@@ -60,12 +61,20 @@ impl Control {
             Err(NotDone::Trouble(Trouble::Conflict)) => {
                 tracing::debug!(object = %target, purpose, "not written: the object has changed");
             }
+            // What is missing is said once, and not for each object.
+            Err(NotDone::Trouble(trouble @ Trouble::Forbidden(_))) if !self.is_first(target.kind, part) => {
+                tracing::debug!(object = %target, purpose, error = %trouble, "not written");
+            }
             Err(NotDone::Trouble(trouble)) => {
-                tracing::warn!(object = %target, purpose, error = %trouble, "not written")
+                tracing::warn!(object = %target, purpose, error = %trouble, "not written");
             }
         }
         self.metrics.write(purpose, outcome(sent.as_ref().err()));
         Ok(Done::Written(sent?))
+    }
+
+    fn is_first(&self, kind: Kind, part: &str) -> bool {
+        self.lock().say(&format!("may not patch {}{part}", kind.resource()))
     }
 
     /// Says something once, as an Event.

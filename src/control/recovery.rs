@@ -112,8 +112,8 @@ impl Control {
         let note = text::recovery_forced(attempt, ATTEMPTS, case);
         let note = format!("{note} ({})", self.clock.now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true));
         self.notify(&Notice::new(own, &fresh.identity().uid, Topic::RecoveryForced, &note)).await;
-        // In a dry run nothing more can be known.
-        let Some(counted) = counted else { return Some(Instant::now() + 3 * PAUSE) };
+        // In a dry run nothing more can be known, and nothing comes of it.
+        let Some(counted) = counted else { return Some(Instant::now() + 60 * PAUSE) };
         let levered = match lever(&counted, self.settings.signal, self.clock.now()) {
             // It sees drift already: an attempt before this one got as far as this.
             None => counted,

@@ -4,7 +4,7 @@
 
 use super::work::Key;
 use crate::cluster::{Change, Known, Store, Watched};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use kube::runtime::watcher::Event;
 use sluicegate_core::graph::{Graph, LoopReport};
 use sluicegate_core::intent::Fresh;
@@ -37,6 +37,8 @@ pub struct Held {
     looked_at: BTreeSet<Reference>,
 }
 
+/// How many owners may be remembered before the old ones are forgotten.
+const OWNERS: usize = 10_000;
 /// How many Events are remembered to have been said.
 const SAID: usize = 20_000;
 
@@ -53,7 +55,11 @@ pub struct State {
     held: BTreeMap<Reference, Held>,
     waiters: HashMap<Reference, BTreeSet<Reference>>,
     memories: HashMap<Reference, Memory>,
+    /// Since when a condition of ours stands on an object that is not suspended any more.
+    left_over: HashMap<Reference, Instant>,
     said: HashSet<String>,
+    /// What was said of what stood then.
+    standing: BTreeMap<&'static str, BTreeSet<String>>,
     /// The loops that were found last.
     pub loops: Vec<LoopReport>,
 }
@@ -72,7 +78,9 @@ impl State {
             held: BTreeMap::new(),
             waiters: HashMap::new(),
             memories: HashMap::new(),
+            left_over: HashMap::new(),
             said: HashSet::new(),
+            standing: BTreeMap::new(),
             loops: Vec::new(),
         }
     }
@@ -156,6 +164,11 @@ impl State {
             }
             keys.push(Key::Generator(own.clone()));
         }
+        if own.kind == Kind::PackageSource {
+            let needs = self.graph.needs(own).iter().map(|need| &need.target);
+            let generators = needs.filter(|target| target.kind == Kind::ArtifactGenerator && self.contains(target));
+            keys.extend(generators.cloned().map(Key::Generator));
+        }
         if own.kind.is_source() {
             let consumers = self.graph.dependants(own).into_iter();
             let generators = consumers.filter(|object| object.kind == Kind::ArtifactGenerator);
@@ -172,6 +185,7 @@ impl State {
         }
         if fresh.is_none() {
             self.memories.remove(own);
+            self.left_over.remove(own);
         }
     }
 
@@ -185,6 +199,10 @@ impl State {
         }
         for owner in after.or(before.as_ref()).map(Object::owners).unwrap_or_default().0 {
             self.activity.insert(owner.0, now);
+        }
+        // Labels name whom they like. What is longer ago than any silence lasts is of no interest.
+        if self.activity.len() > OWNERS {
+            self.activity.retain(|_, at| now.signed_duration_since(*at) < TimeDelta::hours(2));
         }
     }
 
@@ -201,6 +219,10 @@ impl State {
     #[must_use]
     pub fn get(&self, object: &Reference) -> Known<'_> {
         self.stores.get(&object.kind).map_or(Known::Absent, |store| store.get(object))
+    }
+
+    fn contains(&self, object: &Reference) -> bool {
+        matches!(self.get(object), Known::Found(_))
     }
 
     /// Whether the cluster has this kind.
@@ -255,6 +277,16 @@ impl State {
         if let Some(held) = self.held.get_mut(object) {
             held.published = Some(at);
         }
+    }
+
+    /// Since when a condition of ours has stood on an object that is not suspended any more.
+    pub fn left_over_since(&mut self, object: &Reference, now: Instant) -> Instant {
+        *self.left_over.entry(object.clone()).or_insert(now)
+    }
+
+    /// None of our conditions stands on it, or it is suspended.
+    pub fn nothing_left_over(&mut self, object: &Reference) {
+        self.left_over.remove(object);
     }
 
     /// Forgets that an object is held; what was remembered of it.
@@ -328,6 +360,14 @@ impl State {
             self.said.clear();
         }
         self.said.insert(name.to_owned())
+    }
+
+    /// Of what is said for as long as it is so: what is not said any more may be said again.
+    pub fn still_said(&mut self, about: &'static str, names: BTreeSet<String>) {
+        let before = self.standing.insert(about, names.clone()).unwrap_or_default();
+        for name in before.difference(&names) {
+            self.said.remove(name);
+        }
     }
 
     /// It was not said after all.

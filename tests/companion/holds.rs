@@ -326,6 +326,36 @@ async fn an_object_that_is_deleted_and_made_anew_is_another_one() {
     assert_eq!(releases[0].body[0]["value"], "0");
     assert_eq!(releases[1].body[0]["value"], "another");
     assert_eq!(server.get(&own)["spec"].get("suspend"), None);
-    let _ = Reference::new(Kind::Kustomization, "ns", "a");
+    companion.kill().await;
+}
+
+/// A controller that forgets the condition, and an object that has no controller.
+#[tokio::test(start_paused = true)]
+async fn a_condition_that_nobody_takes_off_is_taken_off() {
+    let held_condition = json!({"type": "Reconciling", "status": "True", "reason": "Held", "message": "held: x"});
+    let left = |json: serde_json::Value| with(json, &[("/status/conditions", json!([held_condition]))]);
+    let handled = with(
+        left(sample::resource_set("ns", "done")),
+        &[
+            ("/metadata/annotations/reconcile.fluxcd.io~1requestedAt", json!("T")),
+            ("/status/lastHandledReconcileAt", json!("T")),
+        ],
+    );
+    let asked = with(
+        left(sample::resource_set("ns", "asked")),
+        &[("/metadata/annotations/reconcile.fluxcd.io~1requestedAt", json!("T"))],
+    );
+    let server = Server::with([handled, asked, left(sample::helm_repository_oci("ns", "static"))]);
+    let companion = Companion::start(&server, Settings::default()).await;
+    pass(55).await;
+    assert_eq!(server.writes(), [""; 0], "its controller has a minute");
+    pass(3_600).await;
+    let mut writes = server.writes();
+    writes.sort();
+    assert_eq!(writes, ["unpublish HelmRepository/ns/static", "unpublish ResourceSet/ns/done"]);
+    server.change(&Reference::new(Kind::ResourceSet, "ns", "asked"), &[("/status/lastHandledReconcileAt", json!("T"))]);
+    settle().await;
+    assert_eq!(server.writes().len(), 3);
+    assert_eq!(server.events(), [""; 0]);
     companion.kill().await;
 }

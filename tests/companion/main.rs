@@ -3,9 +3,12 @@
 #![allow(missing_docs, reason = "helpers of tests")]
 
 mod cases;
+mod discovery;
+mod freeing;
 mod holds;
 mod leading;
 mod loops;
+mod pages;
 mod recovery;
 mod server;
 mod trouble;

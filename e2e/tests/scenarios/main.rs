@@ -13,4 +13,5 @@ mod s08_bypass;
 mod s09_never_in_the_way;
 mod s10_fifty_at_once;
 mod s11_reads_that_fail;
+mod s12_registry;
 mod s12_upgrade;

@@ -1,6 +1,6 @@
 //! A person applies the second half of a loop.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use sluicegate_e2e::answer::Answer;
 use sluicegate_e2e::cluster::Cluster;
@@ -17,7 +17,7 @@ dependency cycle: Kustomization/apps/b needs itself
 /// An object with a status that nobody but the test writes.
 async fn with_status(cluster: &Cluster, manifest: &Manifest, status: Value) -> Result<()> {
     cluster.admin().apply(manifest).await?.admitted()?;
-    let object = manifest.object().expect("a known kind");
+    let object = manifest.object().context("a known kind")?;
     cluster.admin().status(&object, status).await?.admitted().map(|_| ())
 }
 

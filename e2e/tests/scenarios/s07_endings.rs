@@ -146,7 +146,7 @@ async fn scenario_07_no_hold_without_a_living_companion() -> Result<()> {
     let lease = kind::LEASE.at("sluicegate-system", "sluicegate");
     let companion = cluster.actor("sluicegate");
 
-    let cases = ["is not installed", "Lease has run out", "Lease cannot be read"];
+    let cases = ["there is no companion", "Lease has run out", "Lease cannot be read"];
     for (case, expected) in cases.iter().enumerate() {
         child.git_says(&child.manifest.clone().suspended()).await?;
         match case {

@@ -78,7 +78,8 @@ async fn scenario_12_nothing_reconciles_at_the_old_revision_after_the_resume() -
     for object in [&release, &app] {
         assert!(held(&cluster.stored(object).await?), "{object} is not held");
         let refused = cluster.person().patch(object, json!({"spec": {"suspend": null}})).await?.refused()?;
-        let expected = format!("premature unsuspend: {object} waits for GitRepository/apps/content: is suspended");
+        let expected =
+            format!("premature unsuspend: {object} waits for GitRepository/apps/content: suspended (spec.suspend)");
         assert!(refused.starts_with(&expected), "{refused}");
         assert!(companion.release(object).await?.refused()?.starts_with("premature unsuspend: "));
     }

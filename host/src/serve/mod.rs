@@ -9,7 +9,7 @@
 //!
 //! As in policy-server, each evaluation has a fresh instance on a thread that may block, and as many run at once as there
 //! are [`Options::instances`]; others wait, and their deadline only begins when they start. The deadline is that of the
-//! [`Host`](crate::Host): it interrupts the guest, not a read that hangs. A client that goes away (the API server does, when
+//! [`Host`]: it interrupts the guest, not a read that hangs. A client that goes away (the API server does, when
 //! the webhook's `timeoutSeconds` are over) frees its place at once, though its evaluation goes on until the guest meets its
 //! deadline or the read its end; so hanging reads do not stop the webhook, but each keeps a thread, of which there are 512.
 //!

@@ -224,6 +224,20 @@ async fn a_request_that_others_were_faster_than_is_made_again() {
     companion.kill().await;
 }
 
+/// Its controller has taken it up by itself meanwhile: there is nothing more to ask for.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_nobody_needs_any_more_is_not_made_again() {
+    let server = server();
+    let digest = sample::artifact_generator("ns", "g")["status"]["observedSourcesDigest"].clone();
+    let meanwhile = Fault::Meanwhile("/status/observedSourcesDigest", digest);
+    server.fail(Method::PATCH, "artifactgenerators/g", "requestedAt", meanwhile, 1);
+    let companion = Companion::start(&server, Settings::default()).await;
+    pass(40).await;
+    assert_eq!(server.writes(), [COUNT, LEVER, REQUEST]);
+    assert_eq!(server.get(&own())["metadata"]["annotations"].get("reconcile.fluxcd.io/requestedAt"), None);
+    companion.kill().await;
+}
+
 /// Killed after each of its writes and started anew, the end is the same, and no attempt is made twice.
 #[rstest]
 #[case(1)]

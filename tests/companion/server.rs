@@ -34,6 +34,8 @@ pub enum Fault {
     Lost,
     /// Nothing is ever answered.
     Hang,
+    /// The right answer, so many seconds later.
+    Late(u64),
     /// Somebody changes the object first.
     Meanwhile(&'static str, Value),
 }
@@ -89,6 +91,12 @@ impl Server {
     pub async fn watch(&self, feed: mpsc::Sender<Feed>, kinds: &[Kind]) {
         let served = kinds.iter().map(|kind| (*kind, kind.row().versions[0])).collect();
         feed.send(Feed::Served(served)).await.unwrap();
+        self.list(&feed, kinds).await;
+        self.lock().feed = Some(feed);
+    }
+
+    /// Tells all objects of these kinds.
+    pub async fn list(&self, feed: &mpsc::Sender<Feed>, kinds: &[Kind]) {
         for kind in kinds {
             if self.lock().forbidden.contains(kind) {
                 feed.send(Feed::Forbidden(*kind)).await.unwrap();
@@ -103,7 +111,6 @@ impl Server {
                 feed.send(Feed::Event(*kind, Box::new(event))).await.unwrap();
             }
         }
-        self.lock().feed = Some(feed);
     }
 
     /// Objects of this kind may not be listed.
@@ -208,6 +215,7 @@ impl Server {
             Some(Fault::Status(code, message)) => return Ok(status(code, message)),
             Some(Fault::Cut) => return Err("connection reset by peer".into()),
             Some(Fault::Hang) => std::future::pending().await,
+            Some(Fault::Late(seconds)) => tokio::time::sleep(std::time::Duration::from_secs(seconds)).await,
             Some(Fault::Lost) => {
                 let _ = self.lock().answer(&call, parts.uri.query());
                 return Ok(status(504, "the answer got lost"));

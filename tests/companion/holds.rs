@@ -353,6 +353,7 @@ async fn a_condition_that_nobody_takes_off_is_taken_off() {
     let mut writes = server.writes();
     writes.sort();
     assert_eq!(writes, ["unpublish HelmRepository/ns/static", "unpublish ResourceSet/ns/done"]);
+    assert_eq!(server.reads(), 2, "the third is not due");
     server.change(&Reference::new(Kind::ResourceSet, "ns", "asked"), &[("/status/lastHandledReconcileAt", json!("T"))]);
     settle().await;
     assert_eq!(server.writes().len(), 3);

@@ -6,8 +6,11 @@ use http::Method;
 use serde_json::json;
 use sluicegate::clock::Clock;
 use sluicegate::cluster::lease::{Candidate, Config, Fence};
-use sluicegate::control::Settings;
+use sluicegate::control::{Control, Feed, Settings, run};
+use sluicegate::metrics::Metrics;
+use sluicegate_core::object::Kind;
 use sluicegate_core::testing::sample;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -53,6 +56,45 @@ async fn case_99_a_lease_that_is_lost_ends_all_writing() {
     server.is_fine();
     companion.kill().await;
     other.kill().await;
+}
+
+/// The Lease is lost between the last read and the write: nothing is sent.
+#[tokio::test(start_paused = true)]
+async fn the_fence_is_asked_right_before_the_write() {
+    let server = world();
+    server.fail(Method::GET, "gitrepositories/repo", "", Fault::Late(5), 1);
+    let companion = Companion::start(&server, Settings::default()).await;
+    settle().await;
+    assert_eq!(server.reads(), 2, "the last read before the write is under way");
+    companion.follow();
+    pass(600).await;
+    assert_eq!((server.writes(), server.events()), (vec![], vec![]));
+    companion.lead();
+    settle().await;
+    assert_eq!(server.writes(), ["release Kustomization/ns/a"]);
+    companion.kill().await;
+}
+
+/// Nothing is looked at, and nothing written, before every kind was listed once.
+#[tokio::test(start_paused = true)]
+async fn half_a_picture_is_none() {
+    let server = world();
+    let (fence, receiver) = Fence::new();
+    fence.send_replace(Some(Instant::now() + Duration::from_secs(100_000)));
+    let clock = Clock::Since(start(), Instant::now());
+    let control = Control::new(server.client(), clock, Some(receiver), Settings::default(), Arc::new(Metrics::new()));
+    let (feed, fed) = tokio::sync::mpsc::channel(256);
+    let driver = tokio::spawn(run(control, fed));
+    let kinds = [Kind::Kustomization, Kind::GitRepository];
+    let served = kinds.iter().map(|kind| (*kind, "v1")).collect();
+    feed.send(Feed::Served(served)).await.unwrap();
+    server.list(&feed, &kinds[..1]).await;
+    pass(600).await;
+    assert_eq!((server.writes(), server.reads(), server.events()), (vec![], 0, vec![]));
+    server.list(&feed, &kinds[1..]).await;
+    settle().await;
+    assert_eq!(server.writes(), ["release Kustomization/ns/a"]);
+    driver.abort();
 }
 
 struct Replica {

@@ -8,10 +8,12 @@ mod freeing;
 mod holds;
 mod leading;
 mod loops;
+mod package_sources;
 mod pages;
 mod recovery;
 mod server;
 mod trouble;
+mod wire;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};

@@ -13,7 +13,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 use sluicegate::control::Settings;
 use sluicegate_core::object::{Kind, Reference};
-use sluicegate_core::recovery::{PackageSources, Signal};
+use sluicegate_core::recovery::Signal;
 use sluicegate_core::testing::{sample, set, with};
 
 fn own() -> Reference {
@@ -21,7 +21,7 @@ fn own() -> Reference {
 }
 
 /// A generator that became Unknown at second 0 with all its work done: its last write of conditions was lost.
-fn stalled(namespace: &str, name: &str) -> Value {
+pub fn stalled(namespace: &str, name: &str) -> Value {
     let mut json = sample::artifact_generator(namespace, name);
     set(&mut json, "/status/conditions/Ready/status", json!("Unknown"));
     set(&mut json, "/status/conditions/Ready/reason", json!("Progressing"));
@@ -224,6 +224,20 @@ async fn a_request_that_others_were_faster_than_is_made_again() {
     companion.kill().await;
 }
 
+/// Its controller has taken it up by itself meanwhile: there is nothing more to ask for.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_nobody_needs_any_more_is_not_made_again() {
+    let server = server();
+    let digest = sample::artifact_generator("ns", "g")["status"]["observedSourcesDigest"].clone();
+    let meanwhile = Fault::Meanwhile("/status/observedSourcesDigest", digest);
+    server.fail(Method::PATCH, "artifactgenerators/g", "requestedAt", meanwhile, 1);
+    let companion = Companion::start(&server, Settings::default()).await;
+    pass(40).await;
+    assert_eq!(server.writes(), [COUNT, LEVER, REQUEST]);
+    assert_eq!(server.get(&own())["metadata"]["annotations"].get("reconcile.fluxcd.io/requestedAt"), None);
+    companion.kill().await;
+}
+
 /// Killed after each of its writes and started anew, the end is the same, and no attempt is made twice.
 #[rstest]
 #[case(1)]
@@ -333,65 +347,6 @@ async fn a_condition_that_was_left_over_takes_one_request() {
     companion.kill().await;
 }
 
-fn cozy(generator: Value, managed: Option<&str>) -> Server {
-    let mut source = sample::package_source("g");
-    if let Some(manager) = managed {
-        let entry = json!({"manager": manager, "operation": "Update", "subresource": "status"});
-        set(&mut source, "/metadata/managedFields", json!([entry]));
-    }
-    let label = [("/metadata/labels/cozystack.io~1packagesource", json!("g"))];
-    Server::with([sample::git_repository("cozy-system", "repo"), with(generator, &label), source])
-}
-
-fn told(server: &Server) -> (String, String) {
-    let json = server.get(&Reference::new(Kind::PackageSource, "", "g"));
-    let ready = json["status"]["conditions"][0].clone();
-    (ready["status"].as_str().unwrap().to_owned(), ready["reason"].as_str().unwrap().to_owned())
-}
-
-/// 35 to 37 and 39: what the PackageSource of a generator says while it is recovered.
-#[tokio::test(start_paused = true)]
-async fn b35_b37_b39_a_package_source_is_told() {
-    let server = cozy(stalled("cozy-system", "g"), None);
-    let settings =
-        Settings { package_sources: PackageSources::Status, signal: Signal::ReadyCondition, ..Settings::default() };
-    let companion = Companion::start(&server, settings).await;
-    pass(20).await;
-    assert_eq!(told(&server), ("Unknown".to_owned(), "Progressing".to_owned()));
-    pass(60).await;
-    assert_eq!(told(&server), ("Unknown".to_owned(), "AwaitingSourceWatcherRecovery".to_owned()));
-    pass(900).await;
-    assert_eq!(told(&server), ("False".to_owned(), "SourceWatcherStalled".to_owned()));
-    let own = Reference::new(Kind::ArtifactGenerator, "cozy-system", "g");
-    server.change(
-        &own,
-        &[("/status/conditions/Ready/status", json!("True")), ("/status/conditions/Ready/reason", json!("Succeeded"))],
-    );
-    settle().await;
-    assert_eq!(told(&server), ("True".to_owned(), "Succeeded".to_owned()));
-    server.is_fine();
-    companion.kill().await;
-}
-
-/// 31.
-#[tokio::test(start_paused = true)]
-async fn b31_a_package_source_that_is_being_deleted_is_left_alone() {
-    let server = cozy(
-        with(
-            stalled("cozy-system", "g"),
-            &[("/status/conditions/Stalled", json!({"type": "Stalled", "status": "True"}))],
-        ),
-        None,
-    );
-    let source = Reference::new(Kind::PackageSource, "", "g");
-    server.change(&source, &[("/metadata/deletionTimestamp", json!(at(0)))]);
-    let companion =
-        Companion::start(&server, Settings { package_sources: PackageSources::Status, ..Settings::default() }).await;
-    pass(600).await;
-    assert_eq!(server.writes(), [""; 0]);
-    companion.kill().await;
-}
-
 /// 28 and 30: what cannot be forgotten is forgotten later, and nothing else happens meanwhile.
 #[tokio::test(start_paused = true)]
 async fn b28_b30_forgetting_is_tried_again() {
@@ -403,20 +358,5 @@ async fn b28_b30_forgetting_is_tried_again() {
     pass(60).await;
     assert_eq!(server.writes(), [COUNT, LEVER, REQUEST, RESET, RESET, RESET]);
     assert_eq!(attempts(&server), None);
-    companion.kill().await;
-}
-
-#[rstest]
-#[case::by_default(PackageSources::Observe, None)]
-#[case::off(PackageSources::Off, None)]
-#[case::where_the_operator_writes(PackageSources::Status, Some("cozystack-operator"))]
-#[tokio::test(start_paused = true)]
-async fn a_package_source_is_not_written(#[case] package_sources: PackageSources, #[case] manager: Option<&str>) {
-    let server = cozy(stalled("cozy-system", "g"), manager);
-    let companion = Companion::start(&server, Settings { package_sources, ..Settings::default() }).await;
-    pass(1_000).await;
-    assert!(!server.writes().iter().any(|write| write.starts_with("report")), "{:?}", server.writes());
-    let owner = server.events().contains(&"RecoveryGaveUp PackageSource/g".to_owned());
-    assert_eq!(owner, package_sources != PackageSources::Off, "{:?}", server.events());
     companion.kill().await;
 }

@@ -1,13 +1,14 @@
 //! An API server in memory. It stores objects, applies JSON patches with their tests, tells what it changed as a watch
 //! would, and answers nothing that it was not made for: any other request fails the test.
 
+use crate::wire::{answer, describe, find, is_granted, reference, status, watched};
 use http::{Method, Request, Response};
 use kube::client::Body;
 use kube::runtime::watcher::Event;
 use serde_json::{Value, json};
 use sluicegate::cluster::Watched;
 use sluicegate::control::Feed;
-use sluicegate_core::object::{KINDS, Kind, Reference};
+use sluicegate_core::object::{Kind, Reference};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::mpsc;
@@ -33,6 +34,8 @@ pub enum Fault {
     Lost,
     /// Nothing is ever answered.
     Hang,
+    /// The right answer, so many seconds later.
+    Late(u64),
     /// Somebody changes the object first.
     Meanwhile(&'static str, Value),
 }
@@ -88,6 +91,12 @@ impl Server {
     pub async fn watch(&self, feed: mpsc::Sender<Feed>, kinds: &[Kind]) {
         let served = kinds.iter().map(|kind| (*kind, kind.row().versions[0])).collect();
         feed.send(Feed::Served(served)).await.unwrap();
+        self.list(&feed, kinds).await;
+        self.lock().feed = Some(feed);
+    }
+
+    /// Tells all objects of these kinds.
+    pub async fn list(&self, feed: &mpsc::Sender<Feed>, kinds: &[Kind]) {
         for kind in kinds {
             if self.lock().forbidden.contains(kind) {
                 feed.send(Feed::Forbidden(*kind)).await.unwrap();
@@ -102,7 +111,6 @@ impl Server {
                 feed.send(Feed::Event(*kind, Box::new(event))).await.unwrap();
             }
         }
-        self.lock().feed = Some(feed);
     }
 
     /// Objects of this kind may not be listed.
@@ -207,6 +215,7 @@ impl Server {
             Some(Fault::Status(code, message)) => return Ok(status(code, message)),
             Some(Fault::Cut) => return Err("connection reset by peer".into()),
             Some(Fault::Hang) => std::future::pending().await,
+            Some(Fault::Late(seconds)) => tokio::time::sleep(std::time::Duration::from_secs(seconds)).await,
             Some(Fault::Lost) => {
                 let _ = self.lock().answer(&call, parts.uri.query());
                 return Ok(status(504, "the answer got lost"));
@@ -337,87 +346,4 @@ impl Inner {
         self.unexpected.push(format!("{} {} {}", call.method, call.path, call.body));
         status(400, "nobody expects this")
     }
-}
-
-/// Whether the rights that `sluicegate rbac` prints cover a request.
-fn is_granted(call: &Call) -> bool {
-    let verb = match call.method {
-        Method::GET => "get",
-        Method::PATCH => "patch",
-        Method::POST => "create",
-        _ => "update",
-    };
-    let parts: Vec<&str> = call.path.split('/').collect();
-    let (Some(group), Some(rest)) = (parts.get(2), parts.get(4..)) else { return false };
-    let resource = match rest {
-        ["namespaces", _, rest @ ..] => rest,
-        rest => rest,
-    };
-    let resource = match resource {
-        [plural, _, part] => format!("{plural}/{part}"),
-        [plural, ..] => (*plural).to_owned(),
-        [] => return false,
-    };
-    let rights = sluicegate::rights::companion(true, false).into_iter().chain(sluicegate::rights::own());
-    let mut rights = rights.filter(|right| right.group == *group && right.resource == resource);
-    rights.any(|right| right.verbs.contains(&verb))
-}
-
-/// The object, however broken the rest of it is.
-fn reference(json: &Value) -> Reference {
-    let text = |pointer: &str| json.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-    Reference::new(
-        Kind::of(text("/apiVersion"), text("/kind")).unwrap(),
-        text("/metadata/namespace"),
-        text("/metadata/name"),
-    )
-}
-
-fn watched(json: &Value) -> Watched {
-    serde_json::from_str(&json.to_string()).unwrap()
-}
-
-/// The object that a path names, and the subresource.
-fn find(path: &str) -> Option<(Reference, &str)> {
-    let parts: Vec<&str> = path.strip_prefix("/apis/")?.split('/').collect();
-    let (group, rest) = (parts.first()?, parts.get(2..)?);
-    let (namespace, rest) = match rest {
-        ["namespaces", namespace, rest @ ..] => (*namespace, rest),
-        rest => ("", rest),
-    };
-    let (plural, name, part) = match rest {
-        [plural, name] => (plural, name, ""),
-        [plural, name, part] => (plural, name, *part),
-        _ => return None,
-    };
-    let row = KINDS.iter().find(|row| row.group == *group && row.plural == *plural)?;
-    Some((Reference::new(row.kind, namespace, name), part))
-}
-
-/// What a patch does, told by what it changes.
-fn describe(call: &Call) -> String {
-    let (own, part) = find(&call.path).unwrap();
-    let body = call.body.to_string();
-    let what = match part {
-        "status" if body.contains("\"Held\"") => "publish",
-        "status" if body.contains("observedSourcesDigest") || body.contains("RecoveryForced") => "lever",
-        "status" if own.kind == Kind::PackageSource => "report",
-        "status" => "unpublish",
-        _ if body.contains("sluicegate.dev~1held") || body.contains("sluicegate.dev~1resume") => "release",
-        _ if body.contains("\"remove\"") => "reset",
-        _ if body.contains("recovery-attempts") && body.contains("requestedAt") => "refresh",
-        _ if body.contains("recovery-attempts") => "count",
-        _ => "request",
-    };
-    format!("{what} {own}")
-}
-
-fn answer(code: u16, body: &Value) -> Response<Body> {
-    Response::builder().status(code).body(Body::from(body.to_string().into_bytes())).unwrap()
-}
-
-fn status(code: u16, message: &str) -> Response<Body> {
-    let body = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": code,
-                      "reason": "Test"});
-    answer(code, &body)
 }

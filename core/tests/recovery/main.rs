@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
 #![allow(missing_docs, reason = "helpers of tests")]
 
+mod bounded;
 mod cozystack;
 mod outdated;
 mod package_source;

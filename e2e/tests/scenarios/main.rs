@@ -8,6 +8,7 @@ mod s03_true_loop;
 mod s04_early_resume;
 mod s05_hold;
 mod s06_one_commit;
+mod s07_beginnings;
 mod s07_endings;
 mod s08_bypass;
 mod s09_never_in_the_way;

@@ -3,9 +3,11 @@
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use sluicegate_e2e::answer::Answer;
-use sluicegate_e2e::cluster::Cluster;
+use sluicegate_e2e::cluster::{Cluster, Wanted};
 use sluicegate_e2e::gate::{Gate, Setting};
-use sluicegate_e2e::kind::{self, ARTIFACT_GENERATOR, EXTERNAL_ARTIFACT, RESOURCE_SET};
+use sluicegate_e2e::kind::{
+    self, ARTIFACT_GENERATOR, EXTERNAL_ARTIFACT, PACKAGE, PACKAGE_SOURCE, RESOURCE_SET, TERRAFORM,
+};
 use sluicegate_e2e::manifest::{self, Manifest};
 
 const LOOP: &str = "\
@@ -140,6 +142,50 @@ async fn scenario_01_loops_through_wait_health_checks_sources_and_any_kind() -> 
             "GitRepository/apps/two",
             "needs GitRepository/apps/one   (spec.include[0].repository, added by this change)",
             "needs GitRepository/apps/two   (spec.include[0].repository)",
+        ]
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenario_01_loops_of_terraforms_and_packages() -> Result<()> {
+    let wanted = Wanted { third_party: true, ..Wanted::default() };
+    let cluster = Cluster::start_as("scenario_01_third_party", wanted).await?;
+    let _gate = Gate::open(&cluster, Setting::default()).await?;
+    let person = cluster.person();
+
+    let terraform = |name: &str, other: &str| {
+        Manifest::new(&TERRAFORM.at("apps", name))
+            .with("/spec/sourceRef", json!({"kind": "GitRepository", "name": "repo"}))
+            .depends_on(&[other])
+    };
+    person.apply(&terraform("a", "b")).await?.admitted()?;
+    assert_eq!(
+        edges(person.apply(&terraform("b", "a")).await?)?,
+        [
+            "Terraform/apps/b",
+            "needs Terraform/apps/a   (spec.dependsOn[0], added by this change)",
+            "needs Terraform/apps/b   (spec.dependsOn[0])",
+        ]
+    );
+
+    // A Package needs its PackageSource, whose variant names the Packages it depends on.
+    let source = |name: &str, other: &str| {
+        let variant = json!([{"name": "default", "dependsOn": [other]}]);
+        Manifest::new(&PACKAGE_SOURCE.at("", name)).with("/spec/variants", variant)
+    };
+    let package = |name: &str| Manifest::new(&PACKAGE.at("", name)).with("/spec/variant", json!("default"));
+    for manifest in [package("one"), package("two"), source("one", "two")] {
+        person.apply(&manifest).await?.admitted()?;
+    }
+    assert_eq!(
+        edges(person.apply(&source("two", "one")).await?)?,
+        [
+            "PackageSource/two",
+            "needs Package/one         (spec.variants[0].dependsOn[0], added by this change)",
+            "needs PackageSource/one   (metadata.name)",
+            "needs Package/two         (spec.variants[0].dependsOn[0])",
+            "needs PackageSource/two   (metadata.name)",
         ]
     );
     Ok(())

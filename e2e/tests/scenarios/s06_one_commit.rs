@@ -8,6 +8,7 @@ use sluicegate_e2e::gate::{Gate, Setting};
 use sluicegate_e2e::git::Repository;
 use sluicegate_e2e::kind::{self, Object};
 use sluicegate_e2e::manifest::{self, Manifest};
+use sluicegate_e2e::players::helm_controller;
 use sluicegate_e2e::proxy::Pick;
 use sluicegate_e2e::stage::{Stage, settings};
 
@@ -59,6 +60,10 @@ fn cause(object: &Value) -> String {
     text(&mark, "/cause").to_owned()
 }
 
+fn chart(release: &Value) -> &str {
+    text(release, "/status/history/0/chartVersion")
+}
+
 async fn version_applied(cluster: &Cluster) -> Result<String> {
     Ok(text(&cluster.stored(&kind::CONFIG_MAP.at("apps", "app")).await?, "/data/version").to_owned())
 }
@@ -84,6 +89,42 @@ async fn scenario_06_one_commit_moves_the_source_and_resumes() -> Result<()> {
         .until(&Pair::app(), "it is ready at two", |app| text(app, "/status/lastAppliedRevision") == revision)
         .await?;
     assert_eq!(version_applied(&cluster).await?, "two");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenario_06_one_commit_moves_the_source_and_resumes_a_release() -> Result<()> {
+    let cluster = Cluster::start("scenario_06_release").await?;
+    let companion = Companion::start(&cluster).await?;
+    let _gate = Gate::open(&cluster, Setting::default()).await?;
+    let _helm = helm_controller(&cluster)?;
+    let pair = Pair::new(&cluster).await?;
+    let unit = kind::helm_release("apps", "unit");
+    let release = manifest::helm_release("apps", "unit", "content");
+    pair.content.commit(&[("unit/Chart.yaml", "apiVersion: v2\nname: unit\nversion: 0.1.0\n".to_owned())]).await?;
+    let branch = pair.content.branch("one").await?;
+    let one = pair.source.clone().with("/spec/ref", json!({"branch": "one"}));
+    let commit = pair.stage.commit(&[&one, &release]).await?;
+    pair.stage.applied(&cluster, &commit).await?;
+    let first = cluster.until(&unit, "it is ready at one", |unit| ready(unit) && !chart(unit).is_empty()).await?;
+    assert!(chart(&first).ends_with(&branch[branch.len() - 40..][..12]), "{first}");
+    let commit = pair.stage.commit(&[&release.clone().suspended()]).await?;
+    pair.stage.applied(&cluster, &commit).await?;
+
+    let (source, revision) = pair.next("two").await?;
+    let commit = pair.stage.commit(&[&source, &release]).await?;
+    pair.stage.applied(&cluster, &commit).await?;
+    let stored = cluster.stored(&unit).await?;
+    assert!(held(&stored), "{stored}");
+    assert_eq!(cause(&stored), "not-reached");
+    companion.release_when_due(&unit).await?;
+    // The chart in between has followed, too.
+    let built = cluster.stored(&kind::HELM_CHART.at("apps", "apps-unit")).await?;
+    let short = &revision[revision.len() - 40..][..12];
+    assert!(text(&built, "/status/artifact/revision").ends_with(short), "released before its chart was built");
+    let done = cluster.until(&unit, "it is at two", |unit| ready(unit) && chart(unit).ends_with(short)).await?;
+    let history = done.pointer("/status/history").and_then(Value::as_array).map_or(0, Vec::len);
+    assert_eq!(history, 2, "it was released at the old chart in between: {done}");
     Ok(())
 }
 

@@ -134,6 +134,10 @@ async fn scenario_07_another_webhook_clears_suspend_after_ours() -> Result<()> {
     let warnings = child.stage.applier.warnings();
     let said = "Kustomization/apps/child is not held: this policy only refuses";
     assert!(warnings.iter().any(|warning| warning == said), "{warnings:?}");
+    // An object that is not suspended carries no mark: the next request takes it off.
+    child.stage.again(&cluster).await?;
+    let stored = child.stored().await?;
+    assert!(!suspended(&stored) && mark(&stored).is_none(), "{stored}");
     Ok(())
 }
 

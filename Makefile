@@ -62,7 +62,7 @@ e2e: policy.wasm ## the real-cluster tests: etcd, the API server and Flux's cont
 lint: toolchain
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --all-targets $(E2E) -- -D warnings
-	$(CARGO) clippy --locked --target $(WASM_TARGET) -p sluicegate-policy -p sluicegate-bench-empty -p sluicegate-bench-template -- -D warnings
+	$(CARGO) clippy --locked --target $(WASM_TARGET) -p sluicegate-policy -p sluicegate-glance -p sluicegate-bench-empty -p sluicegate-bench-template -- -D warnings
 
 build: toolchain ## the binaries, under target/release/
 	$(CARGO) build --locked --release -p sluicegate

@@ -4,6 +4,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use sluicegate_core::gate::Verdict;
+use sluicegate_core::text::warning;
 
 /// The HTTP status of a refusal. Never 500: the audit scanner takes that for a failure of the policy
 /// (kubewarden-controller 1.36).
@@ -34,7 +35,8 @@ fn as_map<S: Serializer>(pairs: &&[(&'static str, String)], serializer: S) -> Re
 /// None: a string can always be written.
 pub(crate) fn unjudged(path: &str, why: Option<&str>) -> Result<Vec<u8>, serde_json::Error> {
     let rule = if why.is_some() { "not-judged" } else { "admitted" };
-    let warnings = why.map(|why| format!("not judged: {why}")).into_iter().collect();
+    let path = if path.is_empty() { "unknown" } else { path };
+    let warnings = why.map(|why| warning(&format!("not judged: {why}"))).into_iter().collect();
     let audit = vec![("rule", rule.to_owned()), ("path", path.to_owned())];
     encode(&Verdict { warnings, audit, ..Verdict::default() }, &[])
 }

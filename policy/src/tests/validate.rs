@@ -53,6 +53,10 @@ fn said(payload: &Value) -> Value {
     answer(&payload.to_string(), &Scripted::default())
 }
 
+fn not_judged(path: &str, warnings: [&str; 1]) -> Value {
+    json!({ "accepted": true, "audit_annotations": { "rule": "not-judged", "path": path }, "warnings": warnings })
+}
+
 fn kustomization(name: &str, needs: &[&str]) -> Value {
     let needs: Vec<_> = needs.iter().map(|need| json!({ "name": need })).collect();
     json!({
@@ -91,7 +95,8 @@ fn what_changes_nothing_is_admitted_without_a_call() {
     new["metadata"]["labels"] = json!({ "app": "x" });
     new["status"] = json!({ "conditions": 7 });
     let payload = update(&new, &kustomization("a", &["b"])).to_string();
-    assert_eq!(validate(payload.as_bytes(), &Scripted::default()).unwrap(), br#"{"accepted":true}"#);
+    let admitted = br#"{"accepted":true,"audit_annotations":{"rule":"admitted","path":"Kustomization/apps/a"}}"#;
+    assert_eq!(validate(payload.as_bytes(), &Scripted::default()).unwrap(), admitted);
 }
 
 #[rstest]
@@ -103,7 +108,8 @@ fn what_changes_nothing_is_admitted_without_a_call() {
 fn what_the_gate_has_no_say_in_is_admitted(#[case] key: &str, #[case] value: Value) {
     let mut payload = create(&kustomization("a", &["a"]));
     payload["request"][key] = value;
-    assert_eq!(said(&payload), json!({ "accepted": true }));
+    let audit = json!({ "rule": "admitted", "path": "Kustomization/apps/a" });
+    assert_eq!(said(&payload), json!({ "accepted": true, "audit_annotations": audit }));
 }
 
 #[rstest]
@@ -118,8 +124,8 @@ fn what_the_gate_has_no_say_in_is_admitted(#[case] key: &str, #[case] value: Val
 #[case(r#"{"request":{"operation":"CREATE","object":{"secret""#)]
 #[case("\u{0}secret")]
 fn what_cannot_be_read_is_admitted_with_a_warning_that_quotes_nothing(#[case] payload: &str) {
-    let expected = json!({ "accepted": true, "warnings": ["not judged: the admission request cannot be read"] });
-    assert_eq!(answer(payload, &Scripted::default()), expected);
+    let warnings = ["not judged: the admission request cannot be read"];
+    assert_eq!(answer(payload, &Scripted::default()), not_judged("unknown", warnings));
 }
 
 #[rstest]
@@ -131,7 +137,8 @@ fn a_foreign_kind_is_admitted_with_a_warning(#[case] kind: Value, #[case] name: 
     let mut payload = create(&json!({ "spec": 7 }));
     payload["request"]["kind"] = kind;
     let warning = format!("not judged: {name} is none of the kinds of this policy");
-    assert_eq!(said(&payload), json!({ "accepted": true, "warnings": [warning] }));
+    let path = if name.is_empty() { "apps".to_owned() } else { format!("{name}/apps") };
+    assert_eq!(said(&payload), not_judged(&path, [&*warning]));
 }
 
 #[rstest]
@@ -141,8 +148,8 @@ fn a_foreign_kind_is_admitted_with_a_warning(#[case] kind: Value, #[case] name: 
 fn invalid_settings_refuse_nobody(#[case] settings: Value) {
     let mut payload = create(&kustomization("a", &["a"]));
     payload["settings"] = settings;
-    let expected = json!({ "accepted": true, "warnings": ["not judged: the settings of this policy are invalid"] });
-    assert_eq!(said(&payload), expected);
+    let warnings = ["not judged: the settings of this policy are invalid"];
+    assert_eq!(said(&payload), not_judged("Kustomization/apps/a", warnings));
 }
 
 #[rstest]

@@ -17,8 +17,13 @@ fn call(payload: &[u8]) -> Value {
     answer
 }
 
+fn not_judged(path: &str, why: &str) -> Value {
+    let audit = json!({"rule": "not-judged", "path": path});
+    json!({"accepted": true, "audit_annotations": audit, "warnings": [format!("not judged: {why}")]})
+}
+
 fn unreadable() -> Value {
-    json!({"accepted": true, "warnings": ["not judged: the admission request cannot be read"]})
+    not_judged("unknown", "the admission request cannot be read")
 }
 
 #[rstest]
@@ -69,8 +74,7 @@ fn wrong_types_in_the_request() {
 fn garbage_settings_refuse_nobody(#[case] settings: Value) {
     let request = create(PERSON, &kustomization("n", "a", &["a"]));
     let answer = call(json!({"request": request, "settings": settings}).to_string().as_bytes());
-    let expected = json!({"accepted": true, "warnings": ["not judged: the settings of this policy are invalid"]});
-    assert_eq!(answer, expected);
+    assert_eq!(answer, not_judged("Kustomization/n/a", "the settings of this policy are invalid"));
 }
 
 #[rstest]

@@ -154,6 +154,10 @@ fn disturb(world: &mut World, by: &Disturbance, subject: &Value) {
             let mut found = Vec::new();
             leaves(&object, "", &mut found);
             found.retain(|pointer| pointer.starts_with("/spec/") || pointer.starts_with("/status/"));
+            if how == 21 {
+                // Of a field that is not asked for, only the library, which has the object whole, sees the wrong type.
+                found.retain(|pointer| is_asked_for(key.kind, pointer));
+            }
             if let Some(value) = found.get(by.leaf % found.len().max(1)).and_then(|at| object.pointer_mut(at)) {
                 *value = match how {
                     20 => Value::Null,
@@ -164,6 +168,13 @@ fn disturb(world: &mut World, by: &Disturbance, subject: &Value) {
         }
     }
     world.objects.insert(key, object);
+}
+
+/// Whether the policy asks for the field at a JSON pointer when it reads an object of the kind.
+fn is_asked_for(kind: Kind, pointer: &str) -> bool {
+    let path = pointer.trim_start_matches('/').replace('/', ".");
+    let below = |mask: &str| path.strip_prefix(mask).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    kind.row().field_mask.iter().any(|mask| below(mask))
 }
 
 /// What else the request changes, or the stored object carries.

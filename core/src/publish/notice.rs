@@ -34,6 +34,21 @@ pub enum Topic {
 }
 
 impl Topic {
+    /// All of them, in their order.
+    pub const ALL: [Self; 11] = [
+        Self::Held,
+        Self::Released,
+        Self::Vetoed,
+        Self::MarkLost,
+        Self::HeldTooLong,
+        Self::ReleaseRefused,
+        Self::HeldLoop,
+        Self::DependencyCycle,
+        Self::RecoveryForced,
+        Self::RecoveryGaveUp,
+        Self::Recovered,
+    ];
+
     /// The reason of the Event.
     #[must_use]
     pub fn reason(self) -> &'static str {

@@ -1,6 +1,7 @@
 //! Help for tests, here and in the crates that build on this one (feature `testing`): sample objects as JSON, and the
 //! way from them to a snapshot. Everything here panics where a test is wrong.
 
+pub mod expression;
 pub mod sample;
 
 use crate::object::{Kind, Object, Reference};

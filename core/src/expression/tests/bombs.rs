@@ -2,6 +2,7 @@
 
 use super::{Failure, ROOMY, SMALL, Variables, on_stack};
 use crate::expression::{Scope, check, evaluate};
+use crate::testing::expression::{longest, loops, nested};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -16,23 +17,6 @@ fn ask(text: String, dep: Value) -> Result<bool, Failure> {
 
 fn ask_on(stack: usize, text: String, dep: Value) -> Result<bool, Failure> {
     on_stack(stack, move || evaluate(&text, Scope::SelfAndDep { this: &dep, dep: &dep }))
-}
-
-/// `first`, then `link` so often that it just fits into 1,024 bytes, then `last`.
-fn longest(first: &str, link: &str, last: &str) -> String {
-    format!("{first}{}{last}", link.repeat((1024 - first.len() - last.len()) / link.len()))
-}
-
-/// `open` and `close` around `middle`, `levels` deep.
-fn nested(levels: usize, open: &str, middle: &str, close: &str) -> String {
-    format!("{}{middle}{}", open.repeat(levels), close.repeat(levels))
-}
-
-/// Loops in each other: `range.call(a, range.call(b, …))`.
-fn loops(range: &str, call: &str, levels: usize, body: &str) -> String {
-    let names = "abcdefghijklmnopqrstuvwxyz".chars().take(levels);
-    let open: String = names.map(|name| format!("{range}.{call}({name}, ")).collect();
-    format!("{open}{body}{}", ")".repeat(levels))
 }
 
 /// Neither the parser, nor what walks or drops its tree, may go as deep as these.

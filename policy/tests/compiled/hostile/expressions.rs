@@ -1,22 +1,7 @@
 //! Expressions that would take the stack, the memory or the time of the guest, by way of an unsuspend.
 
 use super::*;
-
-/// `first`, then `link` so often that it just fits into 1,024 bytes, then `last`.
-fn longest(first: &str, link: &str, last: &str) -> String {
-    format!("{first}{}{last}", link.repeat((1024 - first.len() - last.len()) / link.len()))
-}
-
-fn nested(levels: usize, open: &str, middle: &str, close: &str) -> String {
-    format!("{}{middle}{}", open.repeat(levels), close.repeat(levels))
-}
-
-/// Loops in each other: `range.call(a, range.call(b, …))`.
-fn loops(range: &str, call: &str, levels: usize, body: &str) -> String {
-    let names = "abcdefghijklmnopqrstuvwxyz".chars().take(levels);
-    let open: String = names.map(|name| format!("{range}.{call}({name}, ")).collect();
-    format!("{open}{body}{}", ")".repeat(levels))
-}
+use sluicegate_core::testing::expression::{longest, loops, nested};
 
 /// The answer to the resume of an object that waits by this expression for one that is large in places.
 fn resumed_by(expression: &str) -> crate::harness::Answer {

@@ -72,11 +72,7 @@ fn subject<'a>(
     operation: Option<&Text<'_>>,
     object: bool,
 ) -> Subject<'a> {
-    let operation = match text(operation) {
-        "CREATE" => Operation::Create,
-        "UPDATE" => Operation::Update,
-        _ => return Subject::Nothing,
-    };
+    let Some(operation) = Operation::named(text(operation)) else { return Subject::Nothing };
     if !object || !text(sub_resource).is_empty() {
         return Subject::Nothing;
     }

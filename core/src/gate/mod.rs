@@ -33,7 +33,7 @@ pub use names::Names;
 pub use quiet::is_quiet;
 pub use reached::{Unreached, is_past_apply};
 pub use request::{Asker, Operation, Request};
-pub use settings::{Disclose, Role, Settings, Severity};
+pub use settings::{COMPANION, Disclose, Role, Settings, Severity};
 pub use store::Unread;
 pub use verdict::Verdict;
 pub use walk::{Link, Loop};

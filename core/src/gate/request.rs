@@ -12,6 +12,18 @@ pub enum Operation {
     Update,
 }
 
+impl Operation {
+    /// The operation that an admission request calls so, if it is judged.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "CREATE" => Some(Self::Create),
+            "UPDATE" => Some(Self::Update),
+            _ => None,
+        }
+    }
+}
+
 /// An admission request for an object of a judged kind, as far as any decision reads it.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {

@@ -48,6 +48,9 @@ pub enum Disclose {
     Everyone,
 }
 
+/// The user that the companion is by default.
+pub const COMPANION: &str = "system:serviceaccount:sluicegate-system:sluicegate";
+
 /// The settings of the gate, valid by the time they get here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -86,7 +89,7 @@ impl Default for Settings {
         Self {
             role: Role::default(),
             enforce: true,
-            companion: "system:serviceaccount:sluicegate-system:sluicegate".into(),
+            companion: COMPANION.into(),
             companion_lease: ("sluicegate-system".into(), "sluicegate".into()),
             appliers: ["kustomize-controller", "helm-controller", "flux-operator"].map(Into::into).to_vec(),
             applier_users: Vec::new(),

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::{self, MapAccess};
 
 /// What an error says of a field that stands twice, as serde does.
-pub(super) const REPEATED: &str = "duplicate field";
+const REPEATED: &str = "duplicate field";
 
 /// Reads a field. Not inlined: one copy for all fields of a type.
 #[inline(never)]

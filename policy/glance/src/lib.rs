@@ -6,11 +6,8 @@
 mod place;
 
 use place::{Found, PAYLOAD};
-use sluicegate_core::gate::{Asker, Operation, is_quiet};
+use sluicegate_core::gate::{Asker, COMPANION, Operation, is_quiet};
 use sluicegate_core::object::{Kind, Reference, keep};
-
-/// The default of the setting `companion`.
-pub const COMPANION: &str = "system:serviceaccount:sluicegate-system:sluicegate";
 
 /// The answer to a request that can be admitted as it stands, without a closer look; `None` for every other one.
 ///
@@ -20,35 +17,31 @@ pub const COMPANION: &str = "system:serviceaccount:sluicegate-system:sluicegate"
 pub fn admitted(payload: &[u8]) -> Option<Vec<u8>> {
     let mut found = Found::default();
     keep(payload, PAYLOAD, &mut found)?;
-    is_quiet_request(&found)?.then(|| answer(&found))?
+    let kind = Kind::find(found.group(), found.kind())?;
+    if !is_quiet_request(kind, &found)? {
+        return None;
+    }
+    let itself = Reference::new(kind, found.namespace(), found.name());
+    // A name that Kubernetes accepts needs no escapes.
+    itself.can_exist().then(|| answer(&itself))
 }
 
-fn is_quiet_request(found: &Found<'_>) -> Option<bool> {
+fn is_quiet_request(kind: Kind, found: &Found<'_>) -> Option<bool> {
     if found.sub_resource().is_some_and(|it| it != b"\"\"") {
         return None;
     }
-    let operation = match found.operation() {
-        "CREATE" => Operation::Create,
-        "UPDATE" => Operation::Update,
-        _ => return None,
-    };
+    let operation = Operation::named(found.operation())?;
     let [new, old] = &found.objects;
     // Every stored object has an API version.
     let old = Some(old).filter(|old| !old.api_version().is_empty());
     let asker = if found.user()? == found.companion(COMPANION)? { Asker::Companion } else { Asker::Person };
-    Some(is_quiet(asker, kind(found)?, operation, new, old))
+    Some(is_quiet(asker, kind, operation, new, old))
 }
 
-fn kind(found: &Found<'_>) -> Option<Kind> {
-    Kind::find(found.group(), found.kind())
-}
-
-fn answer(found: &Found<'_>) -> Option<Vec<u8>> {
-    let itself = Reference::new(kind(found)?, found.namespace(), found.name());
-    // A name that Kubernetes accepts needs no escapes.
-    itself.can_exist().then(|| {
-        let start = r#"{"accepted":true,"audit_annotations":{"rule":"admitted","path":""#;
-        let slash = if itself.namespace.is_empty() { "" } else { "/" };
-        [start, found.kind(), slash, &itself.namespace, "/", &itself.name, r#""}}"#].concat().into_bytes()
-    })
+/// The path is written as [`Reference`] displays it, without looking at each character once more.
+fn answer(itself: &Reference) -> Vec<u8> {
+    let start = r#"{"accepted":true,"audit_annotations":{"rule":"admitted","path":""#;
+    let slash = if itself.namespace.is_empty() { "" } else { "/" };
+    let kind = itself.kind.row().name;
+    [start, kind, slash, &itself.namespace, "/", &itself.name, r#""}}"#].concat().into_bytes()
 }

@@ -1,6 +1,5 @@
 use super::*;
 use rstest::rstest;
-use sluicegate_glance::COMPANION;
 use std::time::Duration;
 
 fn mistakes(json: &str) -> Vec<String> {
@@ -19,8 +18,8 @@ fn absent_and_null_are_the_default(#[case] json: &str) {
 }
 
 #[test]
-fn the_default_companion_is_that_of_core() {
-    assert_eq!(&*Settings::default().companion, COMPANION);
+fn the_companion_by_default() {
+    assert_eq!(&*Settings::default().companion, "system:serviceaccount:sluicegate-system:sluicegate");
 }
 
 #[test]

@@ -5,6 +5,8 @@
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::Serialize;
+use sluicegate_core::object::{Annotations, Labels, Spec, Status};
+use sluicegate_core::recovery::{ATTEMPTS_KEY, LAST_AT_KEY, OPERATOR_ATTEMPTS, OPERATOR_LAST_AT};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -16,6 +18,8 @@ pub(super) enum Keep {
     Text,
     /// Of an object these fields.
     Fields(&'static [(&'static str, Keep)]),
+    /// Of an object these fields so, and all of those that core reads by these lists.
+    Known(&'static [(&'static str, Keep)], &'static [&'static [&'static str]]),
     /// Of a list this much of each entry.
     List(&'static Keep),
     /// Of an inventory the entries of kinds that are judged.
@@ -56,6 +60,28 @@ const GENERATED: Keep = Keep::Fields(&[("name", Keep::All), ("namespace", Keep::
 const ID: Keep = Keep::Fields(&[("id", Keep::All)]);
 const VARIANT: Keep = Keep::Fields(&[("name", Keep::All), ("dependsOn", Keep::All)]);
 
+const ACTION: Keep = Keep::Fields(&[("disableWait", Keep::All)]);
+
+/// The annotations that recovery reads besides.
+const RECOVERY: &[&str] = &[ATTEMPTS_KEY, LAST_AT_KEY, OPERATOR_ATTEMPTS, OPERATOR_LAST_AT];
+
+impl Keep {
+    /// What to keep of the field of an object, if anything.
+    fn field(&self, key: &str) -> Option<&'static Keep> {
+        let special =
+            |fields: &'static [(&str, Self)]| fields.iter().find(|(name, _)| *name == key).map(|(_, keep)| keep);
+        match self {
+            Self::Fields(fields) => special(fields),
+            Self::Known(fields, keys) => {
+                special(fields).or_else(|| keys.iter().any(|keys| keys.contains(&key)).then_some(&Self::All))
+            }
+            Self::Inventory => (key == "entries").then_some(&Self::Entries),
+            // An object where none should be: core says so.
+            _ => Some(&Self::All),
+        }
+    }
+}
+
 /// What is kept of an object of any judged kind.
 pub(super) const OBJECT: Keep = Keep::Fields(&[
     (
@@ -67,85 +93,35 @@ pub(super) const OBJECT: Keep = Keep::Fields(&[
             ("resourceVersion", Keep::All),
             ("generation", Keep::All),
             ("deletionTimestamp", Keep::All),
-            (
-                "labels",
-                Keep::Fields(&[
-                    ("kustomize.toolkit.fluxcd.io/name", Keep::All),
-                    ("kustomize.toolkit.fluxcd.io/namespace", Keep::All),
-                    ("helm.toolkit.fluxcd.io/name", Keep::All),
-                    ("helm.toolkit.fluxcd.io/namespace", Keep::All),
-                    ("resourceset.fluxcd.controlplane.io/name", Keep::All),
-                    ("resourceset.fluxcd.controlplane.io/namespace", Keep::All),
-                    ("sharding.fluxcd.io/key", Keep::All),
-                ]),
-            ),
-            (
-                "annotations",
-                Keep::Fields(&[
-                    ("reconcile.fluxcd.io/requestedAt", Keep::All),
-                    ("source.extensions.fluxcd.io/reconcile", Keep::All),
-                    ("fluxcd.controlplane.io/reconcile", Keep::All),
-                    ("sluicegate.dev/held", Keep::All),
-                    ("sluicegate.dev/resume", Keep::All),
-                    ("sluicegate.dev/release", Keep::All),
-                    ("sluicegate.dev/bypass", Keep::All),
-                    ("sluicegate.dev/expected-revision", Keep::All),
-                    ("sluicegate.dev/recovery-attempts", Keep::All),
-                    ("sluicegate.dev/recovery-last-at", Keep::All),
-                    ("cozystack.io/source-watcher-recovery-attempts", Keep::All),
-                    ("cozystack.io/source-watcher-last-recovery-at", Keep::All),
-                ]),
-            ),
+            ("labels", Keep::Known(&[], &[Labels::<()>::KEYS])),
+            ("annotations", Keep::Known(&[], &[Annotations::<()>::KEYS, RECOVERY])),
         ]),
     ),
     (
         "spec",
-        Keep::Fields(&[
-            ("suspend", Keep::All),
-            ("dependsOn", Keep::All),
-            ("sourceRef", Keep::All),
-            ("chartRef", Keep::All),
-            ("chart", Keep::All),
-            ("version", Keep::All),
-            ("reconcileStrategy", Keep::All),
-            ("valuesFiles", Keep::All),
-            ("ignoreMissingValuesFiles", Keep::All),
-            ("verify", Keep::All),
-            ("sources", Keep::All),
-            ("artifacts", Keep::List(&OUTPUT)),
-            ("include", Keep::All),
-            ("wait", Keep::All),
-            ("healthChecks", Keep::All),
-            ("waitStrategy", Keep::All),
-            ("install", Keep::Fields(&[("disableWait", Keep::All)])),
-            ("upgrade", Keep::Fields(&[("disableWait", Keep::All)])),
-            ("type", Keep::All),
-            ("kubeConfig", Keep::All),
-            ("variant", Keep::All),
-            ("ignoreDependencies", Keep::All),
-            ("variants", Keep::List(&VARIANT)),
-        ]),
+        Keep::Known(
+            &[
+                ("artifacts", Keep::List(&OUTPUT)),
+                ("install", ACTION),
+                ("upgrade", ACTION),
+                ("variants", Keep::List(&VARIANT)),
+            ],
+            &[Spec::KEYS],
+        ),
     ),
     (
         "status",
-        Keep::Fields(&[
-            ("observedGeneration", Keep::All),
-            ("conditions", Keep::List(&CONDITION)),
-            ("lastHandledReconcileAt", Keep::All),
-            ("artifact", ARTIFACT),
-            ("includedArtifacts", Keep::List(&ARTIFACT)),
-            ("observedSourceArtifactRevision", Keep::All),
-            ("observedSourcesDigest", Keep::All),
-            ("lastAppliedRevision", Keep::All),
-            ("lastAttemptedRevision", Keep::All),
-            ("lastPlannedRevision", Keep::All),
-            ("lastAttemptedGeneration", Keep::All),
-            ("helmChart", Keep::All),
-            ("history", Keep::List(&RELEASE)),
-            ("inventory", Keep::Inventory),
-            ("plan", Keep::Fields(&[("pending", Keep::All)])),
-            ("dependencies", Keep::All),
-        ]),
+        Keep::Known(
+            &[
+                ("conditions", Keep::List(&CONDITION)),
+                ("artifact", ARTIFACT),
+                ("includedArtifacts", Keep::List(&ARTIFACT)),
+                ("history", Keep::List(&RELEASE)),
+                ("inventory", Keep::Inventory),
+                ("plan", Keep::Fields(&[("pending", Keep::All)])),
+            ],
+            &[Status::KEYS],
+        ),
     ),
 ]);
 
@@ -230,17 +206,10 @@ impl<'de> Visitor<'de> for Compact<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let fields: Option<&[(&str, Keep)]> = match self.keep {
-            Keep::Fields(fields) => Some(fields),
-            Keep::Inventory => Some(&[("entries", Keep::Entries)]),
-            _ => None,
-        };
         self.out.push(b'{');
         let mut first = true;
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-            let kept = fields
-                .map_or(Some(&Keep::All), |fields| fields.iter().find(|(name, _)| *name == key).map(|(_, keep)| keep));
-            let Some(keep) = kept else {
+            let Some(keep) = self.keep.field(&key) else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };

@@ -5,12 +5,8 @@ use crate::object::{Kind, Switch};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
 
-const ANNOTATIONS: [&str; 4] = [
-    super::HELD,
-    "reconcile.fluxcd.io/requestedAt",
-    "sluicegate.dev/recovery-attempts",
-    "sluicegate.dev/recovery-last-at",
-];
+const ANNOTATIONS: [&str; 4] =
+    [super::HELD, "reconcile.fluxcd.io/requestedAt", crate::recovery::ATTEMPTS_KEY, crate::recovery::LAST_AT_KEY];
 
 /// What the API server itself keeps up to date.
 const SERVER: [&str; 3] = ["generation", "managedFields", "resourceVersion"];

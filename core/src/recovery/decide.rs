@@ -7,8 +7,10 @@ use crate::settled::{Snapshot, sources_digest};
 use chrono::{DateTime, TimeDelta, Utc};
 
 /// cozystack's operator has a driver of its own (`packagesource_reconciler.go`).
-const OPERATOR_LAST_AT: &str = "cozystack.io/source-watcher-last-recovery-at";
-const OPERATOR_ATTEMPTS: &str = "cozystack.io/source-watcher-recovery-attempts";
+/// The annotation in which cozystack's operator keeps the time of its last attempt.
+pub const OPERATOR_LAST_AT: &str = "cozystack.io/source-watcher-last-recovery-at";
+/// The annotation in which cozystack's operator counts its attempts.
+pub const OPERATOR_ATTEMPTS: &str = "cozystack.io/source-watcher-recovery-attempts";
 const OPERATOR_FORCED: &str = "SourceWatcherRecoveryForced";
 /// Its longest pause, and some more: after that it has given up, or is gone.
 const OPERATOR_PAUSE: TimeDelta = TimeDelta::minutes(6);

@@ -20,7 +20,7 @@ mod schedule;
 mod stall;
 mod tracking;
 
-pub use decide::{Case, Verdict, decide};
+pub use decide::{Case, OPERATOR_ATTEMPTS, OPERATOR_LAST_AT, Verdict, decide};
 pub use memory::Memory;
 pub use outdated::{Staleness, decide_outdated};
 pub use package_source::{PackageSources, Report, is_left_to_the_operator, report};

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::actor::Actor;
 use crate::child::Child;
-use crate::cluster::{Cluster, ready, text};
+use crate::cluster::{Cluster, condition, ready, text};
 use crate::companion::token;
 use crate::controllers;
 use crate::git::{Git, Repository};
@@ -150,6 +150,23 @@ pub async fn poke(actor: &Actor, object: &Object) -> Result<String> {
     let token = token();
     actor.annotate(object, "reconcile.fluxcd.io/requestedAt", Some(&token)).await?.admitted()?;
     Ok(token)
+}
+
+/// Lets a source ask for a branch that is not there, or for `main`, and waits until it says what came of it.
+///
+/// # Errors
+///
+/// Anything on the way.
+pub async fn settle(cluster: &Cluster, source: &Object, settled: bool) -> Result<()> {
+    let flux = cluster.admin().managed_by("flux");
+    let branch = if settled { "main" } else { "missing" };
+    flux.patch(source, json!({"spec": {"ref": {"branch": branch}}})).await?.admitted()?;
+    let token = poke(&flux, source).await?;
+    let seen = |source: &Value| {
+        let handled = text(source, "/status/lastHandledReconcileAt") == token;
+        handled && if settled { ready(source) } else { condition(source, "Ready", "False") }
+    };
+    cluster.until(source, &format!("its Ready condition follows branch {branch}"), seen).await.map(drop)
 }
 
 /// A ConfigMap `apps/NAME` that says which version was applied.

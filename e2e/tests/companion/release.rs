@@ -9,7 +9,7 @@ use sluicegate_e2e::kind::{self, Object};
 use sluicegate_e2e::manifest::{self, Manifest};
 use sluicegate_e2e::proxy::{Pick, Proxy};
 use sluicegate_e2e::replica::{Replica, grant};
-use sluicegate_e2e::stage::{Stage, poke, settings};
+use sluicegate_e2e::stage::{Stage, settings, settle};
 
 /// Kustomizations of namespace `apps` over a source that is not of their apply.
 pub struct Units<'a> {
@@ -37,16 +37,7 @@ impl<'a> Units<'a> {
 
     /// Lets the source ask for a branch that is not there, or for the one that is.
     pub async fn source_settled(&self, settled: bool) -> Result<()> {
-        let flux = self.cluster.admin().managed_by("flux");
-        let branch = if settled { "main" } else { "missing" };
-        flux.patch(&self.source, json!({"spec": {"ref": {"branch": branch}}})).await?.admitted()?;
-        let token = poke(&flux, &self.source).await?;
-        let says = format!("its Ready condition follows branch {branch}");
-        let seen = |source: &Value| {
-            let handled = text(source, "/status/lastHandledReconcileAt") == token;
-            handled && if settled { ready(source) } else { condition(source, "Ready", "False") }
-        };
-        self.cluster.until(&self.source, &says, seen).await.map(|_| ())
+        settle(self.cluster, &self.source, settled).await
     }
 
     /// Git resumes them, while their source is not settled: all are held.

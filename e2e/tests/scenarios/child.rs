@@ -1,12 +1,12 @@
 //! What the scenarios about holds start from.
 
 use anyhow::Result;
-use serde_json::{Value, json};
-use sluicegate_e2e::cluster::{Cluster, condition, ready, text};
+use serde_json::Value;
+use sluicegate_e2e::cluster::{Cluster, ready};
 use sluicegate_e2e::kind::{self, Kind, Object};
 use sluicegate_e2e::manifest::{self, Manifest};
 use sluicegate_e2e::proxy::{Handle, Pick};
-use sluicegate_e2e::stage::{Stage, poke, settings};
+use sluicegate_e2e::stage::{Stage, settings, settle};
 
 /// A child that git declares suspended, and its source, which is not of the same apply.
 pub struct Child<'a> {
@@ -41,18 +41,7 @@ impl<'a> Child<'a> {
 
     /// Lets the source ask for a branch that is not there, or for the one that is.
     pub async fn source_settled(&self, settled: bool) -> Result<()> {
-        let flux = self.cluster.admin().managed_by("flux");
-        let branch = if settled { "main" } else { "missing" };
-        flux.patch(&self.source, json!({"spec": {"ref": {"branch": branch}}})).await?.admitted()?;
-        let token = poke(&flux, &self.source).await?;
-        let says = format!("its Ready condition follows branch {branch}");
-        self.cluster
-            .until(&self.source, &says, |source| {
-                let handled = text(source, "/status/lastHandledReconcileAt") == token;
-                handled && if settled { ready(source) } else { condition(source, "Ready", "False") }
-            })
-            .await
-            .map(|_| ())
+        settle(self.cluster, &self.source, settled).await
     }
 
     pub async fn stored(&self) -> Result<Value> {

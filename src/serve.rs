@@ -44,6 +44,7 @@ pub async fn serve(listener: TcpListener, control: Arc<Control>, pages: Pages) {
             Ok(accepted) => accepted,
             Err(error) => {
                 tracing::debug!(%error, "a connection was not accepted");
+                // Most often there are no file descriptors left: trying again at once would only burn a core.
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             }

@@ -51,10 +51,7 @@ impl Control {
         let request = Request::patch(format!("{path}{part}?fieldManager={MANAGER}"))
             .header("Content-Type", "application/json-patch+json")
             .body(intent.body().to_string().into_bytes());
-        let sent = match request {
-            Ok(request) => self.send(request).await,
-            Err(error) => Err(NotDone::Trouble(Trouble::Invalid(error.to_string()))),
-        };
+        let sent = self.send(request).await;
         match &sent {
             Ok(_) => tracing::info!(object = %target, purpose, "written"),
             Err(NotDone::NotLeading) => tracing::info!(object = %target, purpose, "not written: not the leader"),
@@ -106,11 +103,7 @@ impl Control {
         let request = Request::post(format!("/apis/events.k8s.io/v1/namespaces/{namespace}/events"))
             .header("Content-Type", "application/json")
             .body(event.to_string().into_bytes());
-        let sent = match request {
-            Ok(request) => self.send(request).await,
-            Err(error) => Err(NotDone::Trouble(Trouble::Invalid(error.to_string()))),
-        };
-        match sent {
+        match self.send(request).await {
             // It stands there already: somebody said it before us.
             Ok(_) | Err(NotDone::Trouble(Trouble::Conflict)) => self.metrics.write("event", "written"),
             Err(why) => {
@@ -123,7 +116,8 @@ impl Control {
         }
     }
 
-    async fn send(&self, request: Request<Vec<u8>>) -> Result<Vec<u8>, NotDone> {
+    async fn send(&self, request: http::Result<Request<Vec<u8>>>) -> Result<Vec<u8>, NotDone> {
+        let request = request.map_err(|error| NotDone::Trouble(Trouble::Invalid(error.to_string())))?;
         // Nothing stands between this question and the request: what freezes in between is caught by its precondition.
         if !self.leads() {
             return Err(NotDone::NotLeading);

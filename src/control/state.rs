@@ -108,7 +108,7 @@ impl State {
     /// Whether every kind has been listed once that may be.
     #[must_use]
     pub fn is_listed(&self) -> bool {
-        self.asked && self.served.iter().all(|kind| self.stores.get(kind).is_some_and(Store::is_settled))
+        self.asked && self.unlisted().is_empty()
     }
 
     /// Whether it is known which kinds there are.

@@ -6,5 +6,7 @@ pub mod command;
 pub mod control;
 pub mod logs;
 pub mod metrics;
+pub mod names;
+pub mod output;
 pub mod rights;
 pub mod serve;

@@ -5,6 +5,7 @@ mod compact;
 pub mod discovery;
 mod error;
 pub mod lease;
+pub mod list;
 pub mod read;
 mod store;
 pub mod watch;

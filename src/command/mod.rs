@@ -1,5 +1,6 @@
 //! The subcommands.
 
+pub mod cluster;
 pub mod rbac;
 pub mod release;
 pub mod run;
@@ -12,10 +13,14 @@ use kube::Client;
 /// Where none of them leads anywhere.
 pub async fn client() -> anyhow::Result<Client> {
     let mut config = kube::Config::infer().await?;
+    set_limits(&mut config);
+    Ok(Client::try_from(config)?)
+}
+
+fn set_limits(config: &mut kube::Config) {
     // What hangs is taken for lost: the controllers have limits of their own, and watches end by themselves.
     config.connect_timeout = Some(std::time::Duration::from_secs(10));
     config.write_timeout = Some(std::time::Duration::from_secs(30));
     // A write that is sent once more, seconds later, would not ask the fence again.
     config.default_retry = false;
-    Ok(Client::try_from(config)?)
 }

@@ -1,37 +1,26 @@
 //! `sluicegate release`: lists held objects, or frees them.
 
 use crate::clock::Clock;
-use crate::cluster::Watched;
-use crate::cluster::discovery::{Served, resource, served};
+use crate::cluster::discovery::{Served, served};
 use crate::cluster::lease::Fence;
+use crate::cluster::list::list_all;
 use crate::control::{Control, Freed, Settings};
 use crate::logs::{LogFormat, start};
 use crate::metrics::Metrics;
+use crate::output::{Output, print};
 use crate::serve::parse;
 use anyhow::{Context, anyhow, bail};
 use chrono::Utc;
-use clap::{Args, ValueEnum};
-use kube::api::ListParams;
-use kube::{Api, Client};
+use clap::Args;
+use kube::Client;
 use serde_json::{Value, json};
 use sluicegate_core::intent::Fresh;
 use sluicegate_core::object::Reference;
 use sluicegate_core::release::{Marked, Marks, Standing};
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// The form of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Output {
-    /// For people.
-    #[default]
-    Text,
-    /// For machines, with a schema version.
-    Json,
-}
 
 /// Lists held objects, or frees them: for removal, or when the companion is gone.
 #[derive(Clone, Debug, Args)]
@@ -82,12 +71,12 @@ pub async fn run(arguments: ReleaseArguments) -> anyhow::Result<ExitCode> {
         Vec::new()
     };
     if wanted.is_empty() && !arguments.all {
-        print(&list(&held, arguments.output));
+        print(&listed(&held, arguments.output))?;
         return Ok(ExitCode::SUCCESS);
     }
     let objects = if arguments.all { held.into_iter().map(|(object, _)| object).collect() } else { wanted };
     let freed = free(client, kinds, objects, &arguments, marks).await;
-    print(&told(&freed, arguments.output));
+    print(&told(&freed, arguments.output))?;
     let left = freed.iter().any(|(_, freed)| !matches!(freed, Freed::Resumed | Freed::Pretended | Freed::NotHeld));
     Ok(if left { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -100,27 +89,10 @@ async fn held_objects(
     marks: Marks,
 ) -> anyhow::Result<Vec<(Reference, Marked)>> {
     let mut found = Vec::new();
-    for (kind, version) in kinds {
-        let resource = resource(*kind, version);
-        let api: Api<Watched> = match namespace.filter(|_| kind.row().namespaced) {
-            Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
-            None => Api::all_with(client.clone(), &resource),
-        };
-        let mut page = ListParams::default().limit(250);
-        loop {
-            let list = api.list(&page).await.with_context(|| format!("cannot list {}", kind.resource()))?;
-            for object in &list.items {
-                let (namespace, name) = object.names();
-                let reference = Reference::new(*kind, namespace, name);
-                let Ok(fresh) = Fresh::read(&reference, &object.json) else { continue };
-                if let Standing::Held(marked) = Standing::of(fresh.object(), marks) {
-                    found.push((reference, marked));
-                }
-            }
-            match list.metadata.continue_.filter(|token| !token.is_empty()) {
-                Some(token) => page = page.continue_token(&token),
-                None => break,
-            }
+    for (reference, json) in list_all(client, kinds, namespace).await? {
+        let Ok(fresh) = Fresh::read(&reference, &json) else { continue };
+        if let Standing::Held(marked) = Standing::of(fresh.object(), marks) {
+            found.push((reference, marked));
         }
     }
     found.sort_by(|a, b| a.0.cmp(&b.0));
@@ -161,7 +133,7 @@ async fn free(
     }
 }
 
-fn list(held: &[(Reference, Marked)], output: Output) -> String {
+fn listed(held: &[(Reference, Marked)], output: Output) -> String {
     if output == Output::Json {
         let held: Vec<Value> = held
             .iter()
@@ -206,9 +178,4 @@ fn told(freed: &[(Reference, Freed)], output: Output) -> String {
         (result, None) => format!("{object}: {result}\n"),
     });
     rows.collect()
-}
-
-/// Prints results. A reader that has gone away is no error.
-fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
 }

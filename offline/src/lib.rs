@@ -1,0 +1,3 @@
+//! What works on text alone: manifests with positions, the whole graph, drawing.
+//!
+//! No cluster, no async, no clock: the command line and the page in a browser both stand on it.

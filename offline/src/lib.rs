@@ -1,3 +1,6 @@
 //! What works on text alone: manifests with positions, the whole graph, drawing.
 //!
 //! No cluster, no async, no clock: the command line and the page in a browser both stand on it.
+
+pub mod manifest;
+pub mod yaml;

@@ -3,4 +3,5 @@
 //! No cluster, no async, no clock: the command line and the page in a browser both stand on it.
 
 pub mod manifest;
+pub mod tree;
 pub mod yaml;

@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Config {
+    /// `Kustomization`, or `Component`.
+    #[serde(deserialize_with = "tolerant")]
+    pub kind: String,
     /// Files and folders, and what stands elsewhere.
     #[serde(deserialize_with = "tolerant")]
     pub resources: Vec<String>,
@@ -75,6 +78,12 @@ pub struct Target {
 }
 
 impl Config {
+    /// Whether it only changes what others build.
+    #[must_use]
+    pub fn is_component(&self) -> bool {
+        self.kind == "Component"
+    }
+
     pub(super) fn read(node: &Node<'_>) -> Self {
         let mut config: Self = serde_json::from_slice(&to_json(node, |_| true)).unwrap_or_default();
         let parts = ["generators", "transformers", "replacements", "vars", "helmCharts", "helmChartInflationGenerator"];

@@ -1,0 +1,308 @@
+//! What Flux applies: each Kustomization leads on to the objects under its path.
+
+use super::build::{Builder, Built, Loose, Resource};
+use super::patch::Change;
+use super::path::{is_within, join};
+use super::variables::{Variables, is_open};
+use super::{Place, Tree};
+use crate::manifest::{Body, PatchEntry};
+use serde::Deserialize;
+use serde_json::Value;
+use sluicegate_core::object::{Kind, Reference};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// The namespace of objects that say none.
+pub(super) const DEFAULT_NAMESPACE: &str = "default";
+
+/// What a Kustomization says of what it applies.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct FluxSpec {
+    pub path: Option<String>,
+    pub source_ref: SourceRef,
+    pub target_namespace: Option<String>,
+    pub name_prefix: Option<String>,
+    pub name_suffix: Option<String>,
+    pub post_build: Option<PostBuild>,
+    pub patches: Vec<PatchEntry>,
+    pub components: Vec<String>,
+    pub kube_config: Option<Value>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct SourceRef {
+    pub kind: String,
+    pub name: String,
+    pub namespace: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct PostBuild {
+    pub substitute: BTreeMap<String, Value>,
+    pub substitute_from: Vec<From>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct From {
+    pub kind: String,
+    pub name: String,
+    pub optional: bool,
+}
+
+/// An object in the cluster.
+#[derive(Clone, Debug)]
+pub(super) struct Applied {
+    pub resource: Resource,
+    /// The Kustomization that applies it.
+    pub owner: Option<Reference>,
+}
+
+/// All that some objects lead on to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Expansion {
+    pub applied: Vec<Applied>,
+    pub loose: BTreeSet<Loose>,
+    /// The files that something is taken from.
+    pub files: BTreeSet<usize>,
+    /// Sources that this very tree is: their objects need not be in it.
+    pub own_sources: BTreeSet<Reference>,
+    /// Objects that something not in the tree makes: by flux-operator, for an instance.
+    pub made: Vec<(Place, Reference, Value)>,
+}
+
+/// The values of ConfigMaps and Secrets, by namespace and name; `None` for those that cannot be read.
+type Values = BTreeMap<(String, String, String), Option<BTreeMap<String, String>>>;
+
+/// A Kustomization that is to be followed.
+struct Lead {
+    place: Place,
+    reference: Reference,
+    spec: FluxSpec,
+}
+
+impl Builder<'_> {
+    /// Follows objects to all that is applied in the end.
+    pub fn expand(&self, start: &Built) -> Expansion {
+        // Variables may stand in what is applied later: the first round finds them.
+        let first = self.expand_with(start, &Values::new());
+        let values = values_of(self.tree, &first);
+        if values.is_empty() { first } else { self.expand_with(start, &values) }
+    }
+
+    fn expand_with(&self, start: &Built, values: &Values) -> Expansion {
+        let mut found = Expansion { loose: start.loose.clone(), files: start.files.clone(), ..Expansion::default() };
+        let mut seen: BTreeSet<(Place, Reference)> = BTreeSet::new();
+        let mut ahead = VecDeque::new();
+        self.take(start, None, &mut found, &mut ahead);
+        while let Some(lead) = ahead.pop_front() {
+            if !seen.insert((lead.place, lead.reference.clone())) {
+                continue;
+            }
+            let source = source_of(&lead);
+            let folder = join("", lead.spec.path.as_deref().unwrap_or_default());
+            let Some(folder) =
+                folder.filter(|folder| self.tree.has_folder(folder) && self.is_own(source.as_ref(), &found))
+            else {
+                let what = format!("what {} applies", lead.reference);
+                self.loosen(lead.place, what, &mut found);
+                continue;
+            };
+            if lead.spec.kube_config.is_some() {
+                let what = format!("what {} applies to another cluster", lead.reference);
+                self.loosen(lead.place, what, &mut found);
+                continue;
+            }
+            found.own_sources.extend(source);
+            let built = self.applied_by(&lead, &folder, values);
+            self.take(&built, Some(&lead.reference), &mut found, &mut ahead);
+        }
+        found
+    }
+
+    /// Whether a source is this tree, as far as one can tell: it is not defined in it, or what defines it leads to the
+    /// same place as one that is.
+    fn is_own(&self, source: Option<&Reference>, found: &Expansion) -> bool {
+        let Some(source) = source else { return true };
+        if found.own_sources.is_empty() || found.own_sources.contains(source) {
+            return true;
+        }
+        let url = |wanted: &Reference| {
+            let defined = found.applied.iter().find(|applied| reference(&applied.resource).as_ref() == Some(wanted));
+            let value = defined.and_then(|applied| applied.resource.value(self.tree));
+            let url = value.as_ref().and_then(|value| value.pointer("/spec/url")).and_then(Value::as_str);
+            url.map(|url| url.trim_end_matches('/').trim_end_matches(".git").to_owned())
+        };
+        match url(source) {
+            None => true,
+            Some(own) => found.own_sources.iter().any(|known| url(known).is_none_or(|other| other == own)),
+        }
+    }
+
+    fn applied_by(&self, lead: &Lead, folder: &str, values: &Values) -> Built {
+        let mut built = Built::clone(&self.folder(folder));
+        for component in &lead.spec.components {
+            // As a component of the Kustomization: it changes what the path gives.
+            if let Some(path) = join(folder, component).filter(|path| self.tree.has_folder(path)) {
+                let part = self.folder(&path);
+                built.resources.extend(part.resources.iter().cloned());
+                built.files.extend(&part.files);
+            }
+        }
+        let spec = &lead.spec;
+        let changes: Vec<Change> =
+            spec.patches.iter().flat_map(|entry| Change::of_entry(entry, |_| Vec::new())).collect();
+        self.make(&changes, &mut built);
+        self.rename(
+            spec.target_namespace.as_deref(),
+            spec.name_prefix.as_deref(),
+            spec.name_suffix.as_deref(),
+            &mut built,
+        );
+        if let Some(variables) = variables(lead, values) {
+            for resource in &mut built.resources {
+                resource.substitute(self.tree, &variables);
+            }
+        }
+        built
+    }
+
+    /// Adds objects, and finds which of them lead on.
+    fn take(&self, built: &Built, owner: Option<&Reference>, found: &mut Expansion, ahead: &mut VecDeque<Lead>) {
+        found.loose.extend(built.loose.iter().cloned());
+        found.files.extend(&built.files);
+        for resource in &built.resources {
+            if let Some(Body::Instance { sync, .. }) = self.tree.document(resource.place).map(|document| &document.body)
+            {
+                ahead.extend(instance(resource, sync, found));
+            }
+            if let Some(reference) = reference(resource).filter(|reference| reference.kind == Kind::Kustomization) {
+                let spec = resource.value(self.tree).and_then(|value| value.get("spec").cloned()).unwrap_or_default();
+                // A field of a wrong type is told of where the object is read.
+                let spec: FluxSpec = serde_json::from_value(spec).unwrap_or_default();
+                let lead = Lead { place: resource.place, reference, spec };
+                // One that applies itself tells which source this tree is.
+                let folder = lead.spec.path.as_deref().and_then(|path| join("", path));
+                if folder.is_some_and(|folder| is_within(self.tree.path(lead.place), &folder)) {
+                    ahead.push_front(lead);
+                } else {
+                    ahead.push_back(lead);
+                }
+            }
+            found.applied.push(Applied { resource: resource.clone(), owner: owner.cloned() });
+        }
+    }
+
+    fn loosen(&self, place: Place, what: String, found: &mut Expansion) {
+        let line = self.tree.document(place).map_or(1, |document| document.line);
+        found.loose.insert(Loose { path: self.tree.path(place).to_owned(), line, what });
+    }
+}
+
+impl Resource {
+    fn substitute(&mut self, tree: &Tree, variables: &Variables) {
+        let off = |value: &Value, place: &str| {
+            let key = "kustomize.toolkit.fluxcd.io~1substitute";
+            value.pointer(&format!("/metadata/{place}/{key}")).and_then(Value::as_str) == Some("disabled")
+        };
+        for text in [&mut self.header.name].into_iter().chain(&mut self.header.namespace) {
+            *text = variables.substitute(text);
+        }
+        let written = match (&self.changed, tree.document(self.place).map(|document| &document.body)) {
+            (Some(changed), _) => is_open(&changed.to_string()),
+            (None, Some(Body::Object(source))) => source.json.windows(2).any(|pair| pair == b"${"),
+            _ => false,
+        };
+        if !written {
+            return;
+        }
+        let Some(mut value) = self.value(tree) else { return };
+        if off(&value, "annotations") || off(&value, "labels") {
+            return;
+        }
+        replace(&mut value, variables);
+        self.changed = Some(value);
+    }
+}
+
+/// Values are as deep as documents: bounded.
+fn replace(value: &mut Value, variables: &Variables) {
+    match value {
+        Value::String(text) if text.contains('$') => {
+            let new = variables.substitute(text);
+            // Kustomize writes text plainly before it is substituted.
+            *value = match new.as_str() {
+                "true" => Value::Bool(true),
+                "false" => Value::Bool(false),
+                _ => Value::String(new),
+            };
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, variables)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| replace(field, variables)),
+        _ => {}
+    }
+}
+
+/// Which object of a judged kind it is.
+pub(super) fn reference(resource: &Resource) -> Option<Reference> {
+    let header = &resource.header;
+    let kind = Kind::find(&header.group, &header.kind)?;
+    Some(Reference::new(kind, header.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE), &header.name))
+}
+
+fn source_of(lead: &Lead) -> Option<Reference> {
+    let source = &lead.spec.source_ref;
+    let namespace = source.namespace.as_deref().unwrap_or(&lead.reference.namespace);
+    Kind::named(&source.kind).map(|kind| Reference::new(kind, namespace, &source.name))
+}
+
+/// The Kustomization and the source that flux-operator makes for an instance (0.58).
+fn instance(resource: &Resource, sync: &Value, found: &mut Expansion) -> Option<Lead> {
+    let text = |key: &str| sync.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let namespace = resource.header.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);
+    let name = text("name").unwrap_or(namespace);
+    let source = Reference::new(Kind::named(text("kind")?)?, namespace, name);
+    let reference = Reference::new(Kind::Kustomization, namespace, name);
+    let object = |reference: &Reference, spec: Value| {
+        let metadata = serde_json::json!({"name": &*reference.name, "namespace": &*reference.namespace});
+        serde_json::json!({"metadata": metadata, "spec": spec})
+    };
+    let path = text("path").map(ToOwned::to_owned);
+    let named = serde_json::json!({"kind": source.kind.name(), "name": &*source.name});
+    let spec = serde_json::json!({"sourceRef": named, "path": path, "prune": true});
+    found.made.push((resource.place, source.clone(), object(&source, serde_json::json!({"url": text("url")}))));
+    found.made.push((resource.place, reference.clone(), object(&reference, spec.clone())));
+    Some(Lead { place: resource.place, reference, spec: serde_json::from_value(spec).unwrap_or_default() })
+}
+
+fn variables(lead: &Lead, values: &Values) -> Option<Variables> {
+    let post = lead.spec.post_build.as_ref()?;
+    let mut variables = Variables::default();
+    for from in &post.substitute_from {
+        let key = (from.kind.clone(), lead.reference.namespace.to_string(), from.name.clone());
+        match values.get(&key) {
+            Some(Some(known)) => {
+                variables.known.extend(known.iter().map(|(key, value)| (key.clone(), value.clone())));
+            }
+            Some(None) | None => variables.others = true,
+        }
+    }
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+    variables.known.extend(post.substitute.iter().map(|(key, value)| (key.clone(), text(value))));
+    Some(variables)
+}
+
+fn values_of(tree: &Tree, found: &Expansion) -> Values {
+    let mut values = Values::new();
+    for applied in &found.applied {
+        let Some(Body::Data(data)) = tree.document(applied.resource.place).map(|document| &document.body) else {
+            continue;
+        };
+        let header = &applied.resource.header;
+        let namespace = header.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE).to_owned();
+        values.insert((header.kind.clone(), namespace, header.name.clone()), data.values.clone());
+    }
+    values
+}

@@ -4,6 +4,7 @@ pub mod clock;
 pub mod cluster;
 pub mod command;
 pub mod control;
+pub mod files;
 pub mod logs;
 pub mod metrics;
 pub mod names;

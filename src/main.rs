@@ -1,7 +1,8 @@
 //! The companion's command line.
 
 use clap::{Parser, Subcommand};
-use sluicegate::command::{rbac, release, run};
+use sluicegate::command::{check, rbac, release, run};
+use sluicegate::output::Exit;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -24,6 +25,8 @@ struct Arguments {
 enum Command {
     /// The companion as a controller.
     Run(run::RunArguments),
+    /// Find dependency cycles, deadlocks, and references that lead nowhere: in files, or in a cluster.
+    Check(check::CheckArguments),
     /// List held objects, or free them.
     Release(release::ReleaseArguments),
     /// Print the rights that the companion and the policy need, as manifests.
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
 
 async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Check(arguments) => check::run(arguments).await.map(Exit::into),
         // What the main thread polls has the stack of the main thread: nothing heavy.
         Command::Run(arguments) => run::run(arguments).await.map(|()| ExitCode::SUCCESS),
         Command::Release(arguments) => match tokio::spawn(release::run(arguments)).await {

@@ -1,5 +1,6 @@
 //! The subcommands.
 
+pub mod check;
 pub mod cluster;
 pub mod rbac;
 pub mod release;

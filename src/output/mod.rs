@@ -1,5 +1,7 @@
 //! What goes to standard output and standard error, and how a command ends.
 
+pub mod check;
+
 use clap::ValueEnum;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -58,4 +60,58 @@ pub fn note(text: &str) {
 pub fn has_colour(stream: &impl IsTerminal) -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     stream.is_terminal() && !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Paints words, or leaves them plain.
+#[derive(Clone, Copy, Debug)]
+pub struct Painter {
+    colour: bool,
+}
+
+impl Painter {
+    /// For a stream: see [`has_colour`].
+    #[must_use]
+    pub fn for_stream(stream: &impl IsTerminal) -> Self {
+        Self { colour: has_colour(stream) }
+    }
+
+    /// One that leaves everything plain.
+    #[must_use]
+    pub const fn plain() -> Self {
+        Self { colour: false }
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// For what is wrong.
+    #[must_use]
+    pub fn red(self, text: &str) -> String {
+        self.paint("1;31", text)
+    }
+
+    /// For what may be wrong.
+    #[must_use]
+    pub fn yellow(self, text: &str) -> String {
+        self.paint("1;33", text)
+    }
+
+    /// For what is well.
+    #[must_use]
+    pub fn green(self, text: &str) -> String {
+        self.paint("1;32", text)
+    }
+
+    /// For what is worth knowing.
+    #[must_use]
+    pub fn blue(self, text: &str) -> String {
+        self.paint("1;34", text)
+    }
+
+    /// For what stands alone.
+    #[must_use]
+    pub fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
 }

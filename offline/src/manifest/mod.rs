@@ -24,6 +24,8 @@ pub struct File {
     pub broken: Vec<Broken>,
     /// Whether it is something else than manifests: text that is no YAML and names no `apiVersion`, or a template.
     pub foreign: Option<Foreign>,
+    /// Whether it was read only for what leads to it: it applies nothing by itself.
+    pub extra: bool,
 }
 
 /// Why a file is not taken for manifests.

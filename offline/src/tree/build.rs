@@ -1,5 +1,6 @@
 //! What Kustomize builds from a folder, as far as it decides which objects there are and what is in them.
 
+use super::copied::Copies;
 use super::patch::Change;
 use super::path::{is_remote, join};
 use super::{Place, Tree};
@@ -46,6 +47,7 @@ pub(super) struct Built {
 /// Builds folders, each once.
 pub(super) struct Builder<'t> {
     pub tree: &'t Tree,
+    pub copies: Copies,
     built: RefCell<HashMap<String, Rc<Built>>>,
     /// The folders that are being built.
     stack: RefCell<Vec<String>>,
@@ -99,7 +101,7 @@ impl Resource {
 
 impl<'t> Builder<'t> {
     pub fn new(tree: &'t Tree) -> Self {
-        Self { tree, built: RefCell::default(), stack: RefCell::default() }
+        Self { tree, copies: Copies::of(tree), built: RefCell::default(), stack: RefCell::default() }
     }
 
     /// What a folder gives: by its `kustomization.yaml`, else all that stands in it and below it, as

@@ -69,6 +69,8 @@ pub(super) struct Expansion {
     pub files: BTreeSet<usize>,
     /// Sources that this very tree is: their objects need not be in it.
     pub own_sources: BTreeSet<Reference>,
+    /// The Kustomizations whose paths were followed.
+    pub followed: BTreeSet<Reference>,
     /// Objects that something not in the tree makes: by flux-operator, for an instance.
     pub made: Vec<(Place, Reference, Value)>,
 }
@@ -101,8 +103,11 @@ impl Builder<'_> {
             if !seen.insert((lead.place, lead.reference.clone())) {
                 continue;
             }
-            let source = source_of(&lead);
-            let folder = join("", lead.spec.path.as_deref().unwrap_or_default());
+            let (source, folder) = self.copies.folder(
+                self.tree.path(lead.place),
+                lead.spec.source_ref.reference(&lead.reference.namespace),
+                lead.spec.path.as_deref(),
+            );
             let Some(folder) =
                 folder.filter(|folder| self.tree.has_folder(folder) && self.is_own(source.as_ref(), &found))
             else {
@@ -116,6 +121,7 @@ impl Builder<'_> {
                 continue;
             }
             found.own_sources.extend(source);
+            found.followed.insert(lead.reference.clone());
             let built = self.applied_by(&lead, &folder, values);
             self.take(&built, Some(&lead.reference), &mut found, &mut ahead);
         }
@@ -252,10 +258,12 @@ pub(super) fn reference(resource: &Resource) -> Option<Reference> {
     Some(Reference::new(kind, header.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE), &header.name))
 }
 
-fn source_of(lead: &Lead) -> Option<Reference> {
-    let source = &lead.spec.source_ref;
-    let namespace = source.namespace.as_deref().unwrap_or(&lead.reference.namespace);
-    Kind::named(&source.kind).map(|kind| Reference::new(kind, namespace, &source.name))
+impl SourceRef {
+    /// The source, as an object of a namespace names it.
+    pub fn reference(&self, namespace: &str) -> Option<Reference> {
+        let namespace = self.namespace.as_deref().unwrap_or(namespace);
+        Kind::named(&self.kind).map(|kind| Reference::new(kind, namespace, &self.name))
+    }
 }
 
 /// The Kustomization and the source that flux-operator makes for an instance (0.58).

@@ -4,6 +4,7 @@
 //! and each is a [`World`] of its own. See [`Tree::worlds`].
 
 mod build;
+mod copied;
 mod flux;
 mod patch;
 mod path;
@@ -65,6 +66,12 @@ impl Tree {
     #[must_use]
     pub fn files(&self) -> &[File] {
         &self.files
+    }
+
+    /// The files, to make another tree of them and more.
+    #[must_use]
+    pub fn into_files(self) -> Vec<File> {
+        self.files
     }
 
     /// The path of the file of a document.

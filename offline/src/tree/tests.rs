@@ -57,7 +57,8 @@ fn show(tree: &Tree, world: &World, out: &mut String) {
             .map(|need| format!(" > {} {}", need.target.kind, need.target.name))
             .collect();
         let suspended = if definition.object.is_suspended() { " suspended" } else { "" };
-        writeln!(out, "  {reference} {}{owner}{suspended}{}", tree.path(definition.place), needs.concat()).unwrap();
+        writeln!(out, "  {reference} {}{owner}{suspended}{}", tree.path(definition.place.unwrap()), needs.concat())
+            .unwrap();
     }
     for (reference, unread) in &world.unread {
         writeln!(

@@ -1,6 +1,7 @@
 //! What is applied from outside, and which of it belongs to one cluster.
 
 use super::build::{Builder, Built, is_config};
+use super::copied::Copies;
 use super::flux::{Expansion, FluxSpec, reference};
 use super::path::{is_remote, is_within, join, parent};
 use super::{Place, Tree};
@@ -27,10 +28,24 @@ struct Lead {
 }
 
 impl Tree {
+    /// Paths of files and folders that something in the tree leads to, and that are not in it. They may not exist.
+    #[must_use]
+    pub fn wanted(&self) -> BTreeSet<String> {
+        let mut wanted: BTreeSet<String> = BTreeSet::new();
+        for (folder, config, _) in self.configs() {
+            let patches = config.patches.iter().chain(&config.patches_json6902).filter_map(|patch| patch.path.as_ref());
+            let entries = config.resources.iter().chain(&config.bases).chain(&config.components).chain(patches);
+            wanted.extend(entries.filter(|entry| !is_remote(entry)).filter_map(|entry| join(folder, entry)));
+        }
+        wanted.extend(self.paths(&Copies::of(self)).map(|lead| lead.folder));
+        wanted.retain(|path| !self.has_folder(path) && self.file(path).is_none());
+        wanted
+    }
+
     /// The units of the tree that no other one leads to.
     pub(super) fn units(&self, builder: &Builder<'_>) -> Vec<Unit> {
         let candidates = self.candidates(builder);
-        let leads = self.leads();
+        let leads = self.leads(&builder.copies);
         let owner_of: BTreeMap<usize, usize> = candidates
             .iter()
             .enumerate()
@@ -42,35 +57,17 @@ impl Tree {
             by_folder.entry(folder).or_default().push(index);
         }
         let mut reaches: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); candidates.len()];
-        let mut reached: BTreeSet<usize> = BTreeSet::new();
         for lead in &leads {
             let Some(&from) = owner_of.get(&lead.place.file) else { continue };
             for (folder, units) in by_folder.range(lead.folder.as_str()..) {
                 if !folder.starts_with(&lead.folder) {
                     break;
                 }
-                for &to in units.iter().filter(|&&to| to != from && is_within(folder, &lead.folder)) {
-                    reached.insert(to);
-                    if let Some(list) = reaches.get_mut(from) {
-                        list.insert(to);
-                    }
-                }
+                let list = reaches.get_mut(from).into_iter();
+                list.for_each(|list| list.extend(units.iter().filter(|_| is_within(folder, &lead.folder))));
             }
         }
-        let mut covered: BTreeSet<usize> = BTreeSet::new();
-        let mut top = Vec::new();
-        // Those that nobody leads to; then, of those that only lead to each other, the first.
-        let order = (0..candidates.len()).filter(|unit| !reached.contains(unit)).chain(0..candidates.len());
-        for unit in order {
-            if !covered.insert(unit) {
-                continue;
-            }
-            top.push(unit);
-            let mut ahead = vec![unit];
-            while let Some(next) = ahead.pop() {
-                ahead.extend(reaches.get(next).into_iter().flatten().copied().filter(|&to| covered.insert(to)));
-            }
-        }
+        let mut top = sources(&reaches);
         top.sort_unstable();
         let unit = |index: usize| {
             let (folder, built) = candidates.get(index)?;
@@ -102,7 +99,7 @@ impl Tree {
         let circles = self.configs().filter(|(folder, ..)| taken_folders.contains(*folder));
         for (folder, config, file) in free.chain(circles) {
             let is_covered = self.file(&file.path).is_some_and(|file| covered.contains(&file));
-            if is_covered || config.is_component() {
+            if is_covered || config.is_component() || file.extra {
                 continue;
             }
             let built = Built::clone(&builder.folder(folder));
@@ -110,7 +107,7 @@ impl Tree {
             found.push((folder.to_owned(), built));
         }
         for (index, file) in self.files.iter().enumerate() {
-            if !taken_files.contains(&index) && !is_config(&file.path) && !file.documents.is_empty() {
+            if !taken_files.contains(&index) && !is_config(&file.path) && !file.documents.is_empty() && !file.extra {
                 found.push((parent(&file.path).to_owned(), builder.file(index)));
             }
         }
@@ -118,49 +115,98 @@ impl Tree {
         found
     }
 
-    fn leads(&self) -> Vec<Lead> {
-        let lead = |place: Place, path: Option<&str>| {
-            let folder = join("", path.unwrap_or_default()).filter(|folder| self.has_folder(folder))?;
-            Some(Lead { place, folder })
-        };
-        let found = self.all_places().filter_map(|(place, document)| match &document.body {
-            Body::Object(source) if source.kind == Kind::Kustomization => {
-                #[derive(serde::Deserialize)]
-                struct Object {
-                    spec: FluxSpec,
+    fn leads(&self, copies: &Copies) -> Vec<Lead> {
+        self.paths(copies).filter(|lead| self.has_folder(&lead.folder)).collect()
+    }
+
+    /// Where Kustomizations and instances lead, as it is written.
+    fn paths(&self, copies: &Copies) -> impl Iterator<Item = Lead> {
+        self.all_places().filter_map(|(place, document)| {
+            let folder = match &document.body {
+                Body::Object(source) if source.kind == Kind::Kustomization => {
+                    let spec = spec_of(&source.json)?;
+                    let namespace = source.header.namespace.as_deref().unwrap_or_default();
+                    copies.folder(self.path(place), spec.source_ref.reference(namespace), spec.path.as_deref()).1
                 }
-                let object: Object = serde_json::from_slice(&source.json).ok()?;
-                lead(place, object.spec.path.as_deref())
-            }
-            Body::Instance { sync, .. } => lead(place, sync.get("path").and_then(|path| path.as_str())),
-            _ => None,
-        });
-        found.collect()
+                Body::Instance { sync, .. } => {
+                    join("", sync.get("path").and_then(|path| path.as_str()).unwrap_or_default())
+                }
+                _ => None,
+            };
+            Some(Lead { place, folder: folder? })
+        })
     }
 }
 
-/// Puts units together that may be one cluster. Two that define the same object otherwise are not: then the folders that
-/// part them are clusters of their own, and what stands outside of these folders belongs to each.
+/// One node of each set of nodes that reach each other and that nothing else reaches, by Kosaraju's observation: of any
+/// nodes, the one that a search in depth leaves last is reached by none but those that it reaches itself.
+fn sources(reaches: &[BTreeSet<usize>]) -> Vec<usize> {
+    let mut left: Vec<usize> = Vec::with_capacity(reaches.len());
+    let mut seen = vec![false; reaches.len()];
+    let mut search = |start: usize, left: &mut Vec<usize>| {
+        let mut ahead = vec![(start, false)];
+        while let Some((node, is_done)) = ahead.pop() {
+            if is_done {
+                left.push(node);
+            } else if let Some(seen) = seen.get_mut(node).filter(|seen| !**seen) {
+                *seen = true;
+                ahead.push((node, true));
+                ahead.extend(reaches.get(node).into_iter().flatten().map(|&next| (next, false)));
+            }
+        }
+    };
+    (0..reaches.len()).for_each(|node| search(node, &mut left));
+    let mut covered = vec![false; reaches.len()];
+    let mut found = Vec::new();
+    for &node in left.iter().rev() {
+        if covered.get(node).is_none_or(|covered| *covered) {
+            continue;
+        }
+        found.push(node);
+        let mut ahead = vec![node];
+        while let Some(next) = ahead.pop() {
+            if let Some(covered) = covered.get_mut(next).filter(|covered| !**covered) {
+                *covered = true;
+                ahead.extend(reaches.get(next).into_iter().flatten());
+            }
+        }
+    }
+    found
+}
+
+/// Puts units together that may be one cluster. Two that define the same object are not: then the folders that part them
+/// are clusters of their own, and what stands outside of these folders belongs to each. Where that conflicts once more, a
+/// folder of the same name belongs to the cluster (`clusters/production` and `apps/production`); where there is none, it
+/// is a cluster of its own.
 pub(super) fn worlds(units: Vec<Unit>) -> Vec<(String, Vec<Unit>)> {
     let mut done = Vec::new();
+    let mut named: BTreeSet<String> = BTreeSet::new();
     let mut ahead = vec![(String::new(), units, 0)];
     while let Some((name, units, round)) = ahead.pop() {
-        match conflict(&units).filter(|_| round < ROUNDS) {
-            None => done.push((name, units)),
-            Some((above, parts)) => {
-                let part_of = |unit: &Unit| {
-                    let rest = unit.folder.strip_prefix(&above)?.trim_start_matches('/');
-                    let part = rest.split('/').next().unwrap_or_default();
-                    is_within(&unit.folder, &above)
-                        .then_some(part)
-                        .filter(|part| parts.contains(*part))
-                        .map(ToOwned::to_owned)
-                };
-                for part in parts.iter().rev() {
-                    let mine = units.iter().filter(|unit| part_of(unit).is_none_or(|own| own == *part)).cloned();
-                    let name = if above.is_empty() { part.clone() } else { format!("{above}/{part}") };
-                    ahead.push((name, mine.collect(), round + 1));
-                }
+        let Some((above, parts)) = conflict(&units).filter(|_| round < ROUNDS) else {
+            done.push((name, units));
+            continue;
+        };
+        let part_of = |unit: &Unit| {
+            let rest = unit.folder.strip_prefix(&above)?.trim_start_matches('/');
+            let part = rest.split('/').next().unwrap_or_default();
+            (is_within(&unit.folder, &above) && parts.contains(part)).then(|| part.to_owned())
+        };
+        let only = |part: &str| {
+            units.iter().filter(|unit| part_of(unit).is_some_and(|own| own == part)).cloned().collect::<Vec<Unit>>()
+        };
+        let shared: Vec<Unit> = units.iter().filter(|unit| part_of(unit).is_none()).cloned().collect();
+        let is_first = name.is_empty() || is_within(&above, &name);
+        let same = name.rsplit('/').next().and_then(|last| parts.get(last));
+        if !is_first {
+            let mine = same.map(|part| only(part)).unwrap_or_default();
+            ahead.push((name.clone(), shared.iter().cloned().chain(mine).collect(), round + 1));
+        }
+        for part in parts.iter().rev().filter(|part| is_first || Some(*part) != same) {
+            let name = join(&above, part).unwrap_or_default();
+            if named.insert(name.clone()) {
+                let rest = if is_first { shared.clone() } else { Vec::new() };
+                ahead.push((name, rest.into_iter().chain(only(part)).collect(), round + 1));
             }
         }
     }
@@ -202,4 +248,12 @@ fn conflict(units: &[Unit]) -> Option<(String, BTreeSet<String>)> {
 fn common(a: &str, b: &str) -> String {
     let same = a.split('/').zip(b.split('/')).take_while(|(a, b)| a == b).map(|(part, _)| part);
     same.collect::<Vec<_>>().join("/")
+}
+
+fn spec_of(json: &[u8]) -> Option<FluxSpec> {
+    #[derive(serde::Deserialize)]
+    struct Object {
+        spec: FluxSpec,
+    }
+    serde_json::from_slice::<Object>(json).ok().map(|object| object.spec)
 }

@@ -1,6 +1,6 @@
 //! What would be in one cluster.
 
-use super::build::Builder;
+use super::build::{Builder, Resource};
 use super::flux::{Applied, DEFAULT_NAMESPACE, reference};
 use super::units::{Unit, worlds};
 use super::variables::is_open;
@@ -25,6 +25,8 @@ pub struct World {
     pub own_sources: BTreeSet<Reference>,
     /// Objects that are defined more than once; the last one counts.
     pub doubled: Vec<Doubled>,
+    /// The Kustomizations whose paths were followed.
+    pub followed: BTreeSet<Reference>,
 }
 
 /// An object and where it is written.
@@ -32,19 +34,23 @@ pub struct World {
 pub struct Definition {
     /// The object. What it applies is in its inventory.
     pub object: Object,
-    /// The document.
-    pub place: Place,
+    /// The document; `None` for what is read from a cluster.
+    pub place: Option<Place>,
     /// The Kustomization that applies it.
     pub owner: Option<Reference>,
     /// The version it is written with, where that is not one that is read.
     pub unknown_version: Option<String>,
+    /// For a Kustomization whose path was followed: whether what it does not apply any more is deleted.
+    pub prunes: bool,
+    /// Whether its status is that of a cluster.
+    pub live: bool,
 }
 
 /// Why an object that is there is not judged.
 #[derive(Clone, Debug)]
 pub struct Unread {
-    /// The document.
-    pub place: Place,
+    /// The document; `None` for what is read from a cluster.
+    pub place: Option<Place>,
     /// What cannot be read; `None` if it is encrypted.
     pub why: Option<Unreadable>,
 }
@@ -85,6 +91,7 @@ impl Tree {
     fn world(&self, name: String, units: &[Unit]) -> World {
         let mut world = World { name, ..World::default() };
         for unit in units {
+            world.followed.extend(unit.expansion.followed.iter().cloned());
             world.own_sources.extend(unit.expansion.own_sources.iter().cloned());
             let open = |loose: &super::build::Loose| OpenEnd {
                 path: loose.path.clone(),
@@ -111,7 +118,9 @@ impl Tree {
         let place = resource.place;
         let source = match self.document(place).map(|document| &document.body) {
             Some(Body::Object(source)) => source,
-            Some(Body::Other(_)) => return drop(world.unread.insert(reference, Unread { place, why: None })),
+            Some(Body::Other(_)) => {
+                return drop(world.unread.insert(reference, Unread { place: Some(place), why: None }));
+            }
             _ => return,
         };
         let written = match &resource.changed {
@@ -120,16 +129,21 @@ impl Tree {
         };
         let object = match written {
             Ok(object) => object,
-            Err(why) => return drop(world.unread.insert(reference, Unread { place, why: Some(why) })),
+            Err(why) => return drop(world.unread.insert(reference, Unread { place: Some(place), why: Some(why) })),
         };
-        let unknown_version = unknown_version(&resource.header);
-        let new = Definition { object, place, owner: applied.owner.clone(), unknown_version };
+        let new = Definition {
+            owner: applied.owner.clone(),
+            unknown_version: unknown_version(&resource.header),
+            prunes: world.followed.contains(&reference) && prunes(self, resource),
+            ..Definition::new(object, Some(place))
+        };
         match world.objects.get_mut(&reference) {
             None => drop(world.objects.insert(reference, new)),
             // A bootstrap applies itself.
-            Some(old) if old.place == place => old.owner = old.owner.take().or(new.owner),
+            Some(old) if old.place == Some(place) => old.owner = old.owner.take().or(new.owner),
             Some(old) => {
-                world.doubled.push(Doubled { object: reference, first: old.place, again: place });
+                let first = old.place.replace(place).unwrap_or(place);
+                world.doubled.push(Doubled { object: reference, first, again: place });
                 *old = new;
             }
         }
@@ -158,12 +172,64 @@ impl Tree {
 }
 
 impl World {
+    /// What a cluster holds. Objects that cannot be read are kept as such.
+    #[must_use]
+    pub fn of_cluster(objects: impl IntoIterator<Item = (Reference, Box<[u8]>)>) -> Self {
+        let mut world = Self::default();
+        for (reference, json) in objects {
+            match Object::decode(reference.clone(), &json) {
+                Ok(object) => {
+                    let new = Definition { live: true, ..Definition::new(object, None) };
+                    world.objects.insert(reference, new);
+                }
+                Err(why) => drop(world.unread.insert(reference, Unread { place: None, why: Some(why) })),
+            }
+        }
+        world
+    }
+
+    /// This world as a change of what a cluster holds: what is in it takes the place of what is there, with its status;
+    /// what one of its Kustomizations has applied, prunes, and does not apply any more is gone. The other objects of the
+    /// cluster stay.
+    #[must_use]
+    pub fn over(mut self, cluster: Self) -> Self {
+        let pruned = |definition: &Definition| {
+            let owners = definition.object.owners();
+            let owner = owners.of_kind(Kind::Kustomization).and_then(|owner| self.objects.get(owner));
+            owner.is_some_and(|owner| owner.prunes)
+        };
+        let kept: Vec<(Reference, Definition)> = cluster
+            .objects
+            .into_iter()
+            .filter(|(reference, live)| self.objects.contains_key(reference) || !pruned(live))
+            .collect();
+        for (reference, live) in kept {
+            match self.objects.get_mut(&reference) {
+                None => drop(self.objects.insert(reference, live)),
+                Some(new) => {
+                    let inventory = new.object.status.inventory.take();
+                    new.object.status = live.object.status;
+                    new.object.status.inventory = inventory.or_else(|| new.object.status.inventory.take());
+                    new.live = true;
+                }
+            }
+        }
+        for (reference, unread) in cluster.unread {
+            if !self.objects.contains_key(&reference) {
+                self.unread.entry(reference).or_insert(unread);
+            }
+        }
+        // What may come from elsewhere is in the cluster by now, or is missing.
+        self.open.clear();
+        self
+    }
+
     fn make(&mut self, place: Place, reference: &Reference, value: &Value) {
         let json = value.to_string();
         let object =
             Object::of_request(reference.kind, Some(&reference.namespace), Some(&reference.name), json.as_bytes());
         let Ok(object) = object else { return };
-        let new = Definition { object, place, owner: None, unknown_version: None };
+        let new = Definition::new(object, Some(place));
         self.objects.entry(reference.clone()).or_insert(new);
     }
 
@@ -189,6 +255,17 @@ impl World {
     pub fn is_unknown(reference: &Reference) -> bool {
         is_open(&reference.name) || is_open(&reference.namespace) || reference.name.contains("<<")
     }
+}
+
+impl Definition {
+    fn new(object: Object, place: Option<Place>) -> Self {
+        Self { object, place, owner: None, unknown_version: None, prunes: false, live: false }
+    }
+}
+
+fn prunes(tree: &Tree, resource: &Resource) -> bool {
+    resource.header.kind == Kind::Kustomization.name()
+        && resource.value(tree).and_then(|value| value.pointer("/spec/prune")?.as_bool()).unwrap_or(false)
 }
 
 fn decode(source: &Source, reference: &Reference, json: &[u8]) -> Result<Object, Unreadable> {

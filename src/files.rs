@@ -1,0 +1,206 @@
+//! Manifests from the file system, read and parsed on all cores.
+
+use sluicegate_offline::manifest::{self, File, is_manifest};
+use sluicegate_offline::tree::{Tree, join};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Larger files are no manifests: etcd stores no object over 1.5 MB.
+const LARGEST: u64 = 32 * 1_024 * 1_024;
+/// How often what leads to further files is followed.
+const ROUNDS: usize = 32;
+
+/// A path that could not be read, and why.
+pub type Failed = (String, String);
+
+/// What was read.
+#[derive(Debug, Default)]
+pub struct Manifests {
+    /// The files and what stands in them.
+    pub tree: Tree,
+    /// Paths that could not be read, each with the reason.
+    pub failed: Vec<Failed>,
+    /// Files that were named themselves, not found in a folder.
+    pub named: BTreeSet<String>,
+}
+
+/// Reads files and folders; `-` is standard input. What they lead to is read, too, within the git work tree that the first
+/// of them is in. Paths in the tree start from the root of that, or from the folder itself.
+///
+/// Links are followed once each; hidden folders, `node_modules` and the templates of charts are passed over.
+#[must_use]
+pub fn read(paths: &[PathBuf]) -> Manifests {
+    let mut found = Manifests::default();
+    let root = root_of(paths);
+    let mut wanted: BTreeMap<String, PathBuf> = BTreeMap::new();
+    let mut files = Vec::new();
+    let mut seen = BTreeSet::new();
+    for path in paths {
+        if path.as_os_str() == "-" {
+            match standard_input() {
+                Ok(bytes) => files.push(manifest::read("-", &bytes)),
+                Err(error) => found.failed.push(("-".to_owned(), told(&error))),
+            }
+            found.named.insert("-".to_owned());
+            continue;
+        }
+        let shown = relative(&root, path);
+        match std::fs::metadata(path) {
+            Ok(data) if data.is_dir() => walk(path, &shown, &mut wanted, &mut seen, &mut found.failed),
+            Ok(_) => {
+                found.named.insert(shown.clone());
+                wanted.insert(shown, path.clone());
+            }
+            Err(error) => found.failed.push((path.display().to_string(), told(&error))),
+        }
+    }
+    files.extend(parse(&wanted, false, &mut found.failed));
+    let mut tree = Tree::new(files);
+    let mut asked: BTreeSet<String> = BTreeSet::new();
+    for _ in 0..ROUNDS {
+        let mut more = BTreeMap::new();
+        for path in tree.wanted() {
+            if !asked.insert(path.clone()) {
+                continue;
+            }
+            let full = root.join(&path);
+            match std::fs::metadata(&full) {
+                Ok(data) if data.is_dir() => walk(&full, &path, &mut more, &mut seen, &mut found.failed),
+                Ok(_) => drop(more.insert(path, full)),
+                // Whoever names it is told of.
+                Err(_) => {}
+            }
+        }
+        more.retain(|path, _| !wanted.contains_key(path));
+        if more.is_empty() {
+            break;
+        }
+        let mut files = tree.into_files();
+        files.extend(parse(&more, true, &mut found.failed));
+        wanted.extend(more);
+        tree = Tree::new(files);
+    }
+    found.tree = tree;
+    found.failed.sort();
+    found
+}
+
+fn standard_input() -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(LARGEST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The git work tree that the first path is in, or the folder itself.
+fn root_of(paths: &[PathBuf]) -> PathBuf {
+    let Some(first) = paths.iter().find(|path| path.as_os_str() != "-") else { return PathBuf::from(".") };
+    let full = std::path::absolute(first).unwrap_or_else(|_| first.clone());
+    let git = full.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf);
+    let own = || if first.is_dir() { full.clone() } else { full.parent().map(Path::to_path_buf).unwrap_or_default() };
+    git.unwrap_or_else(own)
+}
+
+/// A path from the root, with slashes; as it is where it leads out of the root.
+fn relative(root: &Path, path: &Path) -> String {
+    let full = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let Ok(rest) = full.strip_prefix(root) else { return path.display().to_string() };
+    let parts = rest.components().filter_map(|part| match part {
+        Component::Normal(part) => Some(part.to_string_lossy().into_owned()),
+        Component::ParentDir => Some("..".to_owned()),
+        _ => None,
+    });
+    let written = parts.collect::<Vec<_>>().join("/");
+    join("", &written).unwrap_or(written)
+}
+
+/// Finds the files of a folder, at any depth, each folder once.
+fn walk(
+    folder: &Path,
+    shown: &str,
+    found: &mut BTreeMap<String, PathBuf>,
+    seen: &mut BTreeSet<PathBuf>,
+    failed: &mut Vec<Failed>,
+) {
+    let mut ahead = vec![(folder.to_path_buf(), shown.to_owned())];
+    while let Some((folder, shown)) = ahead.pop() {
+        // A link may lead back to a folder above it.
+        if !seen.insert(folder.canonicalize().unwrap_or_else(|_| folder.clone())) {
+            continue;
+        }
+        let listed = match std::fs::read_dir(&folder) {
+            Ok(listed) => listed,
+            Err(error) => {
+                failed.push((shown, told(&error)));
+                continue;
+            }
+        };
+        let is_chart = folder.join("Chart.yaml").is_file();
+        for entry in listed.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = entry.path();
+            let shown = if shown.is_empty() { name.clone() } else { format!("{shown}/{name}") };
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && path.is_dir()));
+            if is_folder {
+                let skip = name.starts_with('.') || name == "node_modules" || (is_chart && name == "templates");
+                if !skip {
+                    ahead.push((path, shown));
+                }
+            } else if is_manifest(&name) {
+                found.insert(shown, path);
+            }
+        }
+    }
+}
+
+/// Reads and parses files on all cores. In the order of their paths.
+fn parse(paths: &BTreeMap<String, PathBuf>, extra: bool, failed: &mut Vec<Failed>) -> Vec<File> {
+    let paths: Vec<(&String, &PathBuf)> = paths.iter().collect();
+    let next = AtomicUsize::new(0);
+    let done: Mutex<(Vec<File>, Vec<Failed>)> = Mutex::default();
+    let work = || {
+        let (mut files, mut failed) = (Vec::new(), Vec::new());
+        // One after the other, so that a core with long files does not keep the others waiting.
+        while let Some((shown, path)) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match bytes(path) {
+                Ok(bytes) => files.push(File { extra, ..manifest::read(shown, &bytes) }),
+                Err(why) => failed.push(((*shown).clone(), why)),
+            }
+        }
+        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+        done.0.append(&mut files);
+        done.1.append(&mut failed);
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(paths.len().div_ceil(16)).max(1);
+    std::thread::scope(|scope| {
+        for _ in 1..cores {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let (files, more) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    failed.extend(more);
+    files
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let data = std::fs::metadata(path).map_err(|error| told(&error))?;
+    if !data.is_file() {
+        return Err("neither a file nor a folder".to_owned());
+    }
+    if data.len() > LARGEST {
+        return Err(format!("larger than {} MiB: not read", LARGEST / 1_024 / 1_024));
+    }
+    std::fs::read(path).map_err(|error| told(&error))
+}
+
+/// The error in words of our own, where they are known, since those of the system differ.
+fn told(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "does not exist".to_owned(),
+        io::ErrorKind::PermissionDenied => "may not be read".to_owned(),
+        _ => error.to_string(),
+    }
+}

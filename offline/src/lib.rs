@@ -4,5 +4,7 @@
 
 pub mod check;
 pub mod manifest;
+#[cfg(test)]
+mod sample;
 pub mod tree;
 pub mod yaml;

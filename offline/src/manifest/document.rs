@@ -140,7 +140,12 @@ fn header(node: &Node<'_>) -> Header {
         version: version.to_owned(),
         kind: text(node.get("kind")),
         namespace: metadata.and_then(|metadata| metadata.get("namespace")).and_then(scalar).filter(|n| !n.is_empty()),
-        name: text(metadata.and_then(|metadata| metadata.get("name"))),
+        name: match metadata.and_then(|metadata| metadata.get("generateName")).and_then(scalar) {
+            Some(start) if metadata.and_then(|metadata| metadata.get("name")).is_none() => {
+                format!("{start}<generated>")
+            }
+            _ => text(metadata.and_then(|metadata| metadata.get("name"))),
+        },
     }
 }
 

@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The namespace of objects that say none.
 pub(super) const DEFAULT_NAMESPACE: &str = "default";
+/// How many objects are followed: folders may be applied many times over.
+const LIMIT: usize = 500_000;
 
 /// What a Kustomization says of what it applies.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -50,6 +52,19 @@ pub(super) struct From {
     pub kind: String,
     pub name: String,
     pub optional: bool,
+}
+
+impl FluxSpec {
+    /// Whether it applies what stands in the folder as it is.
+    fn is_plain(&self) -> bool {
+        let is_empty = |text: &Option<String>| text.as_deref().is_none_or(str::is_empty);
+        is_empty(&self.target_namespace)
+            && is_empty(&self.name_prefix)
+            && is_empty(&self.name_suffix)
+            && self.post_build.is_none()
+            && self.patches.is_empty()
+            && self.components.is_empty()
+    }
 }
 
 /// An object in the cluster.
@@ -97,11 +112,21 @@ impl Builder<'_> {
     fn expand_with(&self, start: &Built, values: &Values) -> Expansion {
         let mut found = Expansion { loose: start.loose.clone(), files: start.files.clone(), ..Expansion::default() };
         let mut seen: BTreeSet<(Place, Reference)> = BTreeSet::new();
+        let mut plain: BTreeSet<String> = BTreeSet::new();
         let mut ahead = VecDeque::new();
         self.take(start, None, &mut found, &mut ahead);
         while let Some(lead) = ahead.pop_front() {
             if !seen.insert((lead.place, lead.reference.clone())) {
                 continue;
+            }
+            if lead.spec.source_ref.name.is_empty() {
+                // It applies nothing: the API server refuses it.
+                continue;
+            }
+            if found.applied.len() > LIMIT {
+                let what = format!("what {} applies: over {LIMIT} objects so far", lead.reference);
+                self.loosen(lead.place, what, &mut found);
+                break;
             }
             let (source, folder) = self.copies.folder(
                 self.tree.path(lead.place),
@@ -122,6 +147,10 @@ impl Builder<'_> {
             }
             found.own_sources.extend(source);
             found.followed.insert(lead.reference.clone());
+            // Two that apply the same differ in nothing but the owner.
+            if lead.spec.is_plain() && !plain.insert(folder.clone()) {
+                continue;
+            }
             let built = self.applied_by(&lead, &folder, values);
             self.take(&built, Some(&lead.reference), &mut found, &mut ahead);
         }

@@ -69,11 +69,18 @@ impl Tree {
         }
         let mut top = sources(&reaches);
         top.sort_unstable();
-        let unit = |index: usize| {
-            let (folder, built) = candidates.get(index)?;
-            Some(Unit { folder: folder.clone(), expansion: builder.expand(built) })
-        };
-        top.into_iter().filter_map(unit).collect()
+        let mut found: BTreeMap<usize, Unit> = BTreeMap::new();
+        let mut taken: BTreeSet<usize> = BTreeSet::new();
+        // What is led to, but not followed in the end, stands for itself: nothing gets lost.
+        for index in top.into_iter().chain(0..candidates.len()) {
+            let Some((folder, built)) = candidates.get(index) else { continue };
+            if !found.contains_key(&index) && !built.files.iter().all(|file| taken.contains(file)) {
+                let expansion = builder.expand(built);
+                taken.extend(&expansion.files);
+                found.insert(index, Unit { folder: folder.clone(), expansion });
+            }
+        }
+        found.into_values().collect()
     }
 
     /// Folders that Kustomize builds and no other one takes, and files that none takes; with what they hold.
@@ -124,7 +131,7 @@ impl Tree {
         self.all_places().filter_map(|(place, document)| {
             let folder = match &document.body {
                 Body::Object(source) if source.kind == Kind::Kustomization => {
-                    let spec = spec_of(&source.json)?;
+                    let spec = spec_of(&source.json).filter(|spec| !spec.source_ref.name.is_empty())?;
                     let namespace = source.header.namespace.as_deref().unwrap_or_default();
                     copies.folder(self.path(place), spec.source_ref.reference(namespace), spec.path.as_deref()).1
                 }

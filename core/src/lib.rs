@@ -3,6 +3,7 @@
 //! No I/O, no async, no clock: what is read comes in as values, `now` is an argument, and what should be said or
 //! written goes out as data.
 
+pub mod chain;
 pub mod expression;
 pub mod gate;
 pub mod graph;

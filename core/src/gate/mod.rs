@@ -36,4 +36,5 @@ pub use request::{Asker, Operation, Request};
 pub use settings::{COMPANION, Disclose, Role, Settings, Severity};
 pub use store::Unread;
 pub use verdict::Verdict;
+pub(crate) use walk::relays;
 pub use walk::{Link, Loop};

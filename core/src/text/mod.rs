@@ -1,6 +1,7 @@
 //! The one module that turns decisions into sentences.
 
 mod blocker;
+pub mod chain;
 mod clean;
 mod companion;
 mod expression;

@@ -16,7 +16,7 @@ SERVE := --features sluicegate-host/serve
 E2E := --features sluicegate-host/serve,sluicegate-e2e/cluster
 
 .DEFAULT_GOAL := help
-.PHONY: help demo readme test e2e lint build bench bench-gate bench-companion deny toolchain host clean
+.PHONY: help demo readme test e2e lint build bench bench-gate bench-check bench-companion deny toolchain host clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_.-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,12 +67,15 @@ lint: toolchain
 build: toolchain ## the binaries, under target/release/
 	$(CARGO) build --locked --release -p sluicegate
 
-bench: bench-gate bench-companion ## both of the next two
+bench: bench-gate bench-check bench-companion ## all of the next three
 
 bench-gate: policy.wasm ## size, instantiation, hot path and reads of the policy, as ratios in one run
 	$(GUEST) -p sluicegate-bench-empty
 	$(GUEST) -p sluicegate-bench-template
 	$(CARGO) bench --locked -p sluicegate-host --bench gate
+
+bench-check: toolchain ## the check of 1,000 to 100,000 manifests, beside the YAML parser alone
+	$(CARGO) bench --locked -p sluicegate --bench check
 
 bench-companion: build ## the companion on 10,000 objects, beside kustomize-controller (needs what make e2e needs)
 	$(CARGO) test --locked $(E2E) --test companion --no-run

@@ -57,7 +57,8 @@ pub fn read(paths: &[PathBuf]) -> Manifests {
             Err(error) => found.failed.push((path.display().to_string(), told(&error))),
         }
     }
-    files.extend(parse(&wanted, false, &mut found.failed));
+    let prefix = shown_prefix(&root);
+    files.extend(parse(&wanted, &prefix, false, &mut found.failed));
     let mut tree = Tree::new(files);
     let mut asked: BTreeSet<String> = BTreeSet::new();
     for _ in 0..ROUNDS {
@@ -79,7 +80,7 @@ pub fn read(paths: &[PathBuf]) -> Manifests {
             break;
         }
         let mut files = tree.into_files();
-        files.extend(parse(&more, true, &mut found.failed));
+        files.extend(parse(&more, &prefix, true, &mut found.failed));
         wanted.extend(more);
         tree = Tree::new(files);
     }
@@ -101,6 +102,14 @@ fn root_of(paths: &[PathBuf]) -> PathBuf {
     let git = full.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf);
     let own = || if first.is_dir() { full.clone() } else { full.parent().map(Path::to_path_buf).unwrap_or_default() };
     git.unwrap_or_else(own)
+}
+
+/// What stands before a path of the tree where it is shown: the way from the current folder to the root, if that is below
+/// it. Elsewhere paths are shown from the root on, as git does.
+fn shown_prefix(root: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let below = root.strip_prefix(&here).map(|rest| rest.to_string_lossy().replace('\\', "/")).unwrap_or_default();
+    if below.is_empty() { below } else { format!("{below}/") }
 }
 
 /// A path from the root, with slashes; as it is where it leads out of the root.
@@ -156,7 +165,7 @@ fn walk(
 }
 
 /// Reads and parses files on all cores. In the order of their paths.
-fn parse(paths: &BTreeMap<String, PathBuf>, extra: bool, failed: &mut Vec<Failed>) -> Vec<File> {
+fn parse(paths: &BTreeMap<String, PathBuf>, prefix: &str, extra: bool, failed: &mut Vec<Failed>) -> Vec<File> {
     let paths: Vec<(&String, &PathBuf)> = paths.iter().collect();
     let next = AtomicUsize::new(0);
     let done: Mutex<(Vec<File>, Vec<Failed>)> = Mutex::default();
@@ -165,8 +174,11 @@ fn parse(paths: &BTreeMap<String, PathBuf>, extra: bool, failed: &mut Vec<Failed
         // One after the other, so that a core with long files does not keep the others waiting.
         while let Some((shown, path)) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
             match bytes(path) {
-                Ok(bytes) => files.push(File { extra, ..manifest::read(shown, &bytes) }),
-                Err(why) => failed.push(((*shown).clone(), why)),
+                Ok(bytes) => {
+                    let shown_path = format!("{prefix}{shown}");
+                    files.push(File { extra, shown: shown_path, ..manifest::read(shown, &bytes) });
+                }
+                Err(why) => failed.push((format!("{prefix}{shown}"), why)),
             }
         }
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);

@@ -56,7 +56,8 @@ pub async fn run(arguments: CheckArguments) -> anyhow::Result<Exit> {
         let names: Vec<String> = worlds.iter().map(|world| world.name.clone()).collect();
         worlds.retain(|world| world.name == only);
         if worlds.is_empty() {
-            bail!("there is no cluster {only}; there are: {}", names.join(", "));
+            note(&format!("error: there is no cluster {only}; there are: {}", names.join(", ")));
+            return Ok(Exit::Usage);
         }
     }
     if arguments.cluster {
@@ -99,7 +100,7 @@ fn failed(failed: &[(String, String)]) -> Vec<Finding> {
     let finding = |(path, why): &(String, String)| Finding {
         severity: Severity::Error,
         object: None,
-        spot: Some(Spot { path: path.clone(), line: 1 }),
+        spot: Some(Spot { path: path.clone(), line: 0 }),
         what: What::File(why.clone()),
     };
     failed.iter().map(finding).collect()

@@ -45,6 +45,9 @@ impl ClusterArguments {
         let options = KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };
         let mut config = match &self.kubeconfig {
             Some(file) => {
+                if !file.exists() {
+                    bail!("kubeconfig {} does not exist", file.display());
+                }
                 let read = Kubeconfig::read_from(file).with_context(|| format!("kubeconfig {}", file.display()))?;
                 Config::from_custom_kubeconfig(read, &options).await?
             }

@@ -68,7 +68,7 @@ impl Report {
         for (finding, clusters) in
             self.findings.iter().filter(|(finding, _)| notes || finding.severity < Severity::Note)
         {
-            let place = finding.spot.as_ref().map(|spot| format!("{}:{}: ", spot.path, spot.line)).unwrap_or_default();
+            let place = finding.spot.as_ref().map(|spot| format!("{spot}: ")).unwrap_or_default();
             let severity = match finding.severity {
                 Severity::Error => painter.red("error"),
                 Severity::Warning => painter.yellow("warning"),
@@ -114,9 +114,11 @@ impl Report {
                 Severity::Warning => "warning",
                 Severity::Note => continue,
             };
-            let place = finding.spot.as_ref();
-            let place =
-                place.map(|spot| format!("file={},line={},", property(&spot.path), spot.line)).unwrap_or_default();
+            let mut place = String::new();
+            if let Some(spot) = &finding.spot {
+                let _ = write!(place, "file={},", property(&spot.path));
+                let _ = write!(place, "line={},", spot.line.max(1));
+            }
             let _ = writeln!(out, "::{command} {place}title={}::{}", finding.rule(), data(&paragraph(finding)));
         }
         out
@@ -136,7 +138,7 @@ impl Report {
                     .spot
                     .iter()
                     .map(|spot| {
-                        json!({"physicalLocation": {"artifactLocation": {"uri": uri(&spot.path)}, "region": {"startLine": spot.line}}})
+                        json!({"physicalLocation": {"artifactLocation": {"uri": uri(&spot.path)}, "region": {"startLine": spot.line.max(1)}}})
                     })
                     .collect();
                 let key = format!("{}/{}", finding.rule(), finding.object.as_ref().map(ToString::to_string).unwrap_or_default());

@@ -29,7 +29,7 @@ impl Checker<'_> {
             let Some(place) = definition.place.filter(|place| seen.insert(*place)) else { continue };
             for misspelt in self.tree.source(place).map(|source| source.misspelt.as_slice()).unwrap_or_default() {
                 let what = What::Misspelt { written: misspelt.written.clone(), meant: misspelt.meant };
-                let spot = Spot { path: self.tree.path(place).to_owned(), line: misspelt.line };
+                let spot = Spot { path: self.tree.shown(place).to_owned(), line: misspelt.line };
                 let object = Some(reference.clone());
                 found.push(Finding { severity: Severity::Warning, object, spot: Some(spot), what });
             }

@@ -27,7 +27,7 @@ pub fn json(finding: &Finding, clusters: &[String]) -> Value {
         "severity": finding.severity.name(),
         "object": finding.object.as_ref().map(ToString::to_string),
         "path": finding.spot.as_ref().map(|spot| &spot.path),
-        "line": finding.spot.as_ref().map(|spot| spot.line),
+        "line": finding.spot.as_ref().map(|spot| spot.line).filter(|line| *line > 0),
         "message": headline(finding),
         "text": paragraph(finding),
         "clusters": clusters,

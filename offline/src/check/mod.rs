@@ -14,6 +14,7 @@ use crate::yaml::Broken;
 use sluicegate_core::graph::{Graph, LoopReport};
 use sluicegate_core::need::{Reason, Unjudged};
 use sluicegate_core::object::{Kind, Reference, Unreadable};
+use std::fmt;
 
 /// How much a finding weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,8 +32,15 @@ pub enum Severity {
 pub struct Spot {
     /// The path of the file, from the root of the tree.
     pub path: String,
-    /// The line, from 1.
+    /// The line, from 1; 0 for the file as a whole.
     pub line: u32,
+}
+
+impl fmt::Display for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)?;
+        if self.line > 0 { write!(f, ":{}", self.line) } else { Ok(()) }
+    }
 }
 
 /// Something that was found.
@@ -197,7 +205,7 @@ pub fn check_files(tree: &Tree, explicit: impl Fn(&str) -> bool) -> Vec<Finding>
         found.extend(file.broken.iter().map(|broken| Finding {
             severity,
             object: None,
-            spot: Some(Spot { path: file.path.clone(), line: broken.line }),
+            spot: Some(Spot { path: file.shown.clone(), line: broken.line }),
             what: What::Broken(broken.clone()),
         }));
     }
@@ -220,7 +228,7 @@ impl Checker<'_> {
     }
 
     fn spot_of(&self, place: Place, field: &str) -> Spot {
-        Spot { path: self.tree.path(place).to_owned(), line: self.tree.line(place, field) }
+        Spot { path: self.tree.shown(place).to_owned(), line: self.tree.line(place, field) }
     }
 
     fn finding(&self, severity: Severity, object: &Reference, field: &str, what: What) -> Finding {

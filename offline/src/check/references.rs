@@ -133,7 +133,7 @@ fn nearest<'r>(target: &Reference, all: &[&'r Reference]) -> Option<&'r Referenc
             return rest.filter(|_| short.name.len() > 3).map(|_| NEAR + 1);
         }
         let distance = strsim::damerau_levenshtein(&shown(&other.name), &shown(&target.name));
-        (distance <= NEAR && target.name.len() > NEAR).then_some(distance)
+        (distance <= NEAR.min(target.name.len() / 4)).then_some(distance)
     };
     let near = all.iter().filter(|other| other.namespace == target.namespace);
     near.filter_map(|other| Some((distance(other)?, *other))).min().map(|(_, other)| other)

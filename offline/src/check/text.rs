@@ -61,7 +61,7 @@ pub fn headline(finding: &Finding) -> String {
         What::Duplicate { target, first, again } => {
             said(Found::Duplicate { target: target.clone(), first: *first, again: *again })
         }
-        What::Doubled { first } => format!("{own} is defined twice: first in {}:{}", first.path, first.line),
+        What::Doubled { first } => format!("{own} is defined twice: first in {first}"),
         What::Suspended { behind } => {
             let (who, verb) = if behind.len() == 1 { ("object", "waits") } else { ("objects", "wait") };
             format!("{own} is suspended, and {} {who} {verb} behind it", behind.len())
@@ -155,7 +155,7 @@ fn loop_of(found: &LoopFinding, text: &mut String) {
 }
 
 fn at(spot: &Option<Spot>) -> String {
-    spot.as_ref().map(|spot| format!(", {}:{}", spot.path, spot.line)).unwrap_or_default()
+    spot.as_ref().map(|spot| format!(", {spot}")).unwrap_or_default()
 }
 
 fn list(objects: &[Reference]) -> String {

@@ -18,6 +18,8 @@ use crate::yaml::{self, Broken};
 pub struct File {
     /// Its path, from the root of the tree, with slashes.
     pub path: String,
+    /// Its path as findings show it.
+    pub shown: String,
     /// What stands in it.
     pub documents: Vec<Document>,
     /// What could not be read.
@@ -42,7 +44,7 @@ pub enum Foreign {
 /// Reads a file. What is broken in it does not keep the rest from being read.
 #[must_use]
 pub fn read(path: &str, bytes: &[u8]) -> File {
-    let mut file = File { path: path.to_owned(), ..File::default() };
+    let mut file = File { path: path.to_owned(), shown: path.to_owned(), ..File::default() };
     let Ok(text) = std::str::from_utf8(bytes) else {
         file.foreign = Some(Foreign::Binary);
         file.broken.push(Broken { line: 1, why: "this is no text (UTF-8)".to_owned() });

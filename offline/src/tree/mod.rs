@@ -74,9 +74,13 @@ impl Tree {
         self.files
     }
 
-    /// The path of the file of a document.
+    /// The path of the file of a document, as findings show it.
     #[must_use]
-    pub fn path(&self, place: Place) -> &str {
+    pub fn shown(&self, place: Place) -> &str {
+        self.files.get(place.file).map_or("", |file| &file.shown)
+    }
+
+    fn path(&self, place: Place) -> &str {
         self.files.get(place.file).map_or("", |file| &file.path)
     }
 

@@ -26,7 +26,7 @@ fn show(tree: &Tree, world: &World, out: &mut String) {
             .map(|need| format!(" > {} {}", need.target.kind, need.target.name))
             .collect();
         let suspended = if definition.object.is_suspended() { " suspended" } else { "" };
-        writeln!(out, "  {reference} {}{owner}{suspended}{}", tree.path(definition.place.unwrap()), needs.concat())
+        writeln!(out, "  {reference} {}{owner}{suspended}{}", tree.shown(definition.place.unwrap()), needs.concat())
             .unwrap();
     }
     for (reference, unread) in &world.unread {
@@ -41,7 +41,7 @@ fn show(tree: &Tree, world: &World, out: &mut String) {
         writeln!(out, "  open {}:{} {}", open.path, open.line, open.what).unwrap();
     }
     for doubled in &world.doubled {
-        writeln!(out, "  doubled {} {} {}", doubled.object, tree.path(doubled.first), tree.path(doubled.again))
+        writeln!(out, "  doubled {} {} {}", doubled.object, tree.shown(doubled.first), tree.shown(doubled.again))
             .unwrap();
     }
 }

@@ -94,7 +94,10 @@ impl Tree {
             world.followed.extend(unit.expansion.followed.iter().cloned());
             world.own_sources.extend(unit.expansion.own_sources.iter().cloned());
             let open = |loose: &super::build::Loose| OpenEnd {
-                path: loose.path.clone(),
+                path: self
+                    .file(&loose.path)
+                    .and_then(|file| self.files.get(file))
+                    .map_or_else(|| loose.path.clone(), |file| file.shown.clone()),
                 line: loose.line,
                 what: loose.what.clone(),
             };

@@ -2,6 +2,7 @@
 //!
 //! No cluster, no async, no clock: the command line and the page in a browser both stand on it.
 
+pub mod draw;
 pub mod manifest;
 pub mod tree;
 pub mod yaml;

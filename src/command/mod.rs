@@ -1,6 +1,9 @@
 //! The subcommands.
 
 pub mod cluster;
+pub mod completions;
+pub mod graph;
+pub mod man;
 pub mod rbac;
 pub mod release;
 pub mod run;

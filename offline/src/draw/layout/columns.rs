@@ -70,7 +70,7 @@ impl Grid {
         for (link, path) in links.iter().zip(&cells.paths).filter(|(link, _)| link.label > 0.0) {
             if let Some(&upper) = path.get(path.len().saturating_sub(2) / 2) {
                 let layer = cells.cells[upper].layer;
-                gaps[layer] = gaps[layer].max(link.label + 34.0);
+                gaps[layer] = gaps[layer].max(link.label + 52.0);
             }
         }
         let mut lefts: Table<f64> = Table::new(depth, 0.0);

@@ -1,7 +1,7 @@
 //! The companion's command line.
 
-use clap::{Parser, Subcommand};
-use sluicegate::command::{check, rbac, release, run};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use sluicegate::command::{check, completions, graph, man, rbac, release, run};
 use sluicegate::output::Exit;
 use std::io::Write;
 use std::process::ExitCode;
@@ -29,13 +29,25 @@ enum Command {
     Check(check::CheckArguments),
     /// List held objects, or free them.
     Release(release::ReleaseArguments),
+    /// Draw what waits for what: as a tree, Mermaid, DOT, JSON or SVG.
+    Graph(graph::GraphArguments),
     /// Print the rights that the companion and the policy need, as manifests.
     Rbac(rbac::RbacArguments),
+    /// Print a script that completes commands, flags and names of objects.
+    Completions(completions::CompletionsArguments),
+    /// Write the manual pages.
+    Man(man::ManArguments),
+    /// What the scripts of `completions` ask.
+    #[command(name = "__complete", hide = true)]
+    Complete(completions::AskArguments),
 }
 
 fn main() -> ExitCode {
     // Usage errors end with 2, by clap.
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::from_arg_matches(&named(std::env::args_os().next()).get_matches()) {
+        Ok(arguments) => arguments,
+        Err(error) => error.exit(),
+    };
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).thread_stack_size(STACK).enable_all().build();
     let result = match runtime {
@@ -51,6 +63,16 @@ fn main() -> ExitCode {
     }
 }
 
+/// The command, by the name that it was called by: `kubectl` runs `kubectl-sluicegate` as `kubectl sluicegate`.
+fn named(program: Option<std::ffi::OsString>) -> clap::Command {
+    let command = Arguments::command();
+    let name = program.as_deref().map(std::path::Path::new).and_then(std::path::Path::file_stem);
+    match name.and_then(std::ffi::OsStr::to_str) {
+        Some("kubectl-sluicegate") => command.bin_name("kubectl sluicegate"),
+        _ => command,
+    }
+}
+
 async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Check(arguments) => check::run(arguments).await.map(Exit::into),
@@ -60,6 +82,13 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             Ok(result) => result,
             Err(error) => Err(error.into()),
         },
+        Command::Graph(arguments) => match tokio::spawn(graph::run(arguments)).await {
+            Ok(result) => result,
+            Err(error) => Err(error.into()),
+        },
+        Command::Completions(arguments) => completions::run(&arguments, Arguments::command()),
+        Command::Man(arguments) => man::run(&arguments, Arguments::command()),
+        Command::Complete(arguments) => completions::ask(arguments, Arguments::command()).await,
         Command::Rbac(arguments) => {
             let _ = std::io::stdout().write_all(rbac::manifests(&arguments).as_bytes());
             Ok(ExitCode::SUCCESS)

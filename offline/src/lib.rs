@@ -3,6 +3,7 @@
 //! No cluster, no async, no clock: the command line and the page in a browser both stand on it.
 
 pub mod check;
+pub mod draw;
 pub mod manifest;
 #[cfg(test)]
 mod sample;

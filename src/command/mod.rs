@@ -2,6 +2,9 @@
 
 pub mod check;
 pub mod cluster;
+pub mod completions;
+pub mod graph;
+pub mod man;
 pub mod rbac;
 pub mod release;
 pub mod run;

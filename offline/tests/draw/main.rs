@@ -1,0 +1,32 @@
+//! Pictures of needs, in every form.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
+mod support;
+
+use sluicegate_offline::draw::{Styling, svg};
+
+#[test]
+#[ignore = "writes pictures to look at"]
+fn look() {
+    let folder = std::env::var("PICTURES").unwrap();
+    for (name, objects) in [
+        ("incident", support::incident()),
+        ("small", support::small()),
+        ("10", support::fleet(10)),
+        ("50", support::fleet(50)),
+        ("200", support::fleet(200)),
+        ("1000", support::fleet(1000)),
+    ] {
+        let drawing = support::drawing(&objects);
+        let start = std::time::Instant::now();
+        let text = svg(&drawing, Styling::Inside);
+        println!(
+            "{name}: {} nodes {} edges {:?} {} bytes",
+            drawing.nodes().len(),
+            drawing.edges().len(),
+            start.elapsed(),
+            text.len()
+        );
+        std::fs::write(format!("{folder}/{name}.svg"), text).unwrap();
+    }
+}

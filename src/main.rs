@@ -1,7 +1,7 @@
 //! The companion's command line.
 
 use clap::{Parser, Subcommand};
-use sluicegate::command::{rbac, release, run};
+use sluicegate::command::{explain, rbac, release, run};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -24,6 +24,8 @@ struct Arguments {
 enum Command {
     /// The companion as a controller.
     Run(run::RunArguments),
+    /// Say why an object is not ready: the chain up to the root blocker.
+    Explain(explain::ExplainArguments),
     /// List held objects, or free them.
     Release(release::ReleaseArguments),
     /// Print the rights that the companion and the policy need, as manifests.
@@ -52,14 +54,20 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         // What the main thread polls has the stack of the main thread: nothing heavy.
         Command::Run(arguments) => run::run(arguments).await.map(|()| ExitCode::SUCCESS),
-        Command::Release(arguments) => match tokio::spawn(release::run(arguments)).await {
-            Ok(result) => result,
-            Err(error) => Err(error.into()),
-        },
+        Command::Explain(arguments) => on_worker(explain::run(arguments)).await,
+        Command::Release(arguments) => on_worker(release::run(arguments)).await,
         Command::Rbac(arguments) => {
             let _ = std::io::stdout().write_all(rbac::manifests(&arguments).as_bytes());
             Ok(ExitCode::SUCCESS)
         }
+    }
+}
+
+/// Runs it where the stack is large.
+async fn on_worker(work: impl Future<Output = anyhow::Result<ExitCode>> + Send + 'static) -> anyhow::Result<ExitCode> {
+    match tokio::spawn(work).await {
+        Ok(result) => result,
+        Err(error) => Err(error.into()),
     }
 }
 

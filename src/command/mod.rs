@@ -1,6 +1,7 @@
 //! The subcommands.
 
 pub mod cluster;
+pub mod explain;
 pub mod rbac;
 pub mod release;
 pub mod run;

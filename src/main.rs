@@ -1,7 +1,7 @@
 //! The companion's command line.
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use sluicegate::command::{check, completions, graph, man, rbac, release, run};
+use sluicegate::command::{check, completions, explain, graph, man, rbac, release, run};
 use sluicegate::output::Exit;
 use std::io::Write;
 use std::process::ExitCode;
@@ -27,6 +27,8 @@ enum Command {
     Run(run::RunArguments),
     /// Find dependency cycles, deadlocks, and references that lead nowhere: in files, or in a cluster.
     Check(check::CheckArguments),
+    /// Say why an object is not ready: the chain up to the root blocker.
+    Explain(explain::ExplainArguments),
     /// List held objects, or free them.
     Release(release::ReleaseArguments),
     /// Draw what waits for what: as a tree, Mermaid, DOT, JSON or SVG.
@@ -75,17 +77,12 @@ fn named(program: Option<std::ffi::OsString>) -> clap::Command {
 
 async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Check(arguments) => check::run(arguments).await.map(Exit::into),
+        Command::Check(arguments) => on_worker(async { check::run(arguments).await.map(Exit::into) }).await,
         // What the main thread polls has the stack of the main thread: nothing heavy.
         Command::Run(arguments) => run::run(arguments).await.map(|()| ExitCode::SUCCESS),
-        Command::Release(arguments) => match tokio::spawn(release::run(arguments)).await {
-            Ok(result) => result,
-            Err(error) => Err(error.into()),
-        },
-        Command::Graph(arguments) => match tokio::spawn(graph::run(arguments)).await {
-            Ok(result) => result,
-            Err(error) => Err(error.into()),
-        },
+        Command::Explain(arguments) => on_worker(explain::run(arguments)).await,
+        Command::Release(arguments) => on_worker(release::run(arguments)).await,
+        Command::Graph(arguments) => on_worker(graph::run(arguments)).await,
         Command::Completions(arguments) => completions::run(&arguments, Arguments::command()),
         Command::Man(arguments) => man::run(&arguments, Arguments::command()),
         Command::Complete(arguments) => completions::ask(arguments, Arguments::command()).await,
@@ -93,6 +90,14 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
             let _ = std::io::stdout().write_all(rbac::manifests(&arguments).as_bytes());
             Ok(ExitCode::SUCCESS)
         }
+    }
+}
+
+/// Runs it where the stack is large.
+async fn on_worker(work: impl Future<Output = anyhow::Result<ExitCode>> + Send + 'static) -> anyhow::Result<ExitCode> {
+    match tokio::spawn(work).await {
+        Ok(result) => result,
+        Err(error) => Err(error.into()),
     }
 }
 

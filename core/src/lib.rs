@@ -14,6 +14,7 @@ mod ordered;
 pub mod publish;
 pub mod recovery;
 pub mod release;
+pub mod rollout;
 pub mod settled;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

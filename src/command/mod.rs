@@ -3,6 +3,7 @@
 pub mod check;
 pub mod cluster;
 pub mod completions;
+pub mod explain;
 pub mod graph;
 pub mod man;
 pub mod rbac;

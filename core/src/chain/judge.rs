@@ -105,6 +105,12 @@ impl Judgement {
         ways(&self.states, std::slice::from_ref(member))
     }
 
+    /// The way from the nearest of these members to another one, over what they wait for.
+    #[must_use]
+    pub fn way_to(&self, from: &[Reference], at: &Reference) -> Option<Root> {
+        search(&self.states, from, |member, _| member == at).into_iter().next()
+    }
+
     /// The nearest root blocker of a member.
     #[must_use]
     pub fn root_of(&self, member: &Reference) -> Option<Root> {
@@ -312,6 +318,15 @@ fn unsettled(judged: &Judgement, edges: &BTreeMap<&Reference, Vec<Edge<'_>>>) ->
 
 /// The roots that these members wait for, with the shortest way to each.
 fn ways(states: &BTreeMap<Reference, State>, from: &[Reference]) -> Vec<Root> {
+    search(states, from, |_, state| state.is_root())
+}
+
+/// What these members wait for and is meant, with the shortest way to each.
+fn search(
+    states: &BTreeMap<Reference, State>,
+    from: &[Reference],
+    is_meant: impl Fn(&Reference, &State) -> bool,
+) -> Vec<Root> {
     let mut came: BTreeMap<&Reference, Option<(&Reference, Reason)>> = BTreeMap::new();
     let mut level: Vec<&Reference> = from.iter().filter_map(|target| Some(states.get_key_value(target)?.0)).collect();
     level.sort_unstable();
@@ -321,7 +336,7 @@ fn ways(states: &BTreeMap<Reference, State>, from: &[Reference]) -> Vec<Root> {
     let mut roots = Vec::new();
     while let Some(here) = open.pop_front() {
         let Some(state) = states.get(here) else { continue };
-        if state.is_root() {
+        if is_meant(here, state) {
             let mut way = Vec::new();
             let mut at = here;
             while let Some(Some((parent, reason))) = came.get(at) {

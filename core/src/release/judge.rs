@@ -94,6 +94,21 @@ impl Release {
             (owner, at)
         };
         let owners: Vec<_> = owners.filter(|owner| *owner != object.reference).map(silent).collect();
+        Self::start((object, json), owners, settings, now)
+    }
+
+    /// Starts to judge a suspended object that a person asks to resume: it carries no mark, and no apply is waited for.
+    #[must_use]
+    pub fn asked((object, json): (Object, &[u8]), settings: Settings, now: DateTime<Utc>) -> Self {
+        Self::start((object, json), Vec::new(), settings, now)
+    }
+
+    fn start(
+        (object, json): (Object, &[u8]),
+        owners: Vec<(Reference, DateTime<Utc>)>,
+        settings: Settings,
+        now: DateTime<Utc>,
+    ) -> Self {
         let mut store = Store::new(settings.max_reads);
         let targets: Vec<_> = object.input_needs().into_iter().filter(|need| need.is_expression()).collect();
         let whole = if targets.is_empty() { None } else { resumed_whole(&object, json) };

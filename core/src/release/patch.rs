@@ -31,6 +31,26 @@ pub fn resume(fresh: &Fresh, marked: &Marked, token: &str) -> Option<Intent> {
     Some(intent)
 }
 
+/// As [`resume`], for an object without a mark that a person asks to resume.
+///
+/// `None` where it is not suspended.
+#[must_use]
+pub fn resume_unmarked(fresh: &Fresh, token: &str) -> Option<Intent> {
+    let mut intent = Intent::new(fresh, Purpose::Release);
+    switch_off(fresh, &mut intent)?;
+    // The switch may have been the only annotation: the map stays, empty.
+    intent.annotate(fresh, &[(REQUESTED, token)]);
+    Some(intent)
+}
+
+/// Asks the controller of the object to reconcile it.
+#[must_use]
+pub fn request(fresh: &Fresh, token: &str) -> Intent {
+    let mut intent = Intent::new(fresh, Purpose::Request);
+    intent.annotate(fresh, &[(REQUESTED, token)]);
+    intent
+}
+
 /// As [`resume`], in the name of a person who gives a reason for not waiting: the reason goes into the bypass annotation,
 /// which [`crate::gate`] looks at. It stays on the object until it is taken off.
 #[must_use]

@@ -77,6 +77,16 @@ pub fn inputs(object: &Object) -> Vec<Need> {
     needs
 }
 
+/// Whether a controller ever handles a reconcile request of this object, as its row has it.
+#[must_use]
+pub fn handles_requests(object: &Object) -> bool {
+    let mut probe = object.clone();
+    probe.metadata.annotations.get_or_insert_default().requested_at = Some("?".into());
+    probe.status.last_handled_reconcile_at = None;
+    let nothing: BTreeMap<Reference, Object> = BTreeMap::new();
+    blockers(&probe, &nothing).iter().any(|blocker| matches!(blocker, Blocker::RequestNotHandled { .. }))
+}
+
 /// The tests of the object's row that fail, in the order of the table; none means that the object itself is settled.
 ///
 /// Inputs are read from the snapshot for comparisons only: whether they are settled is another question, and an input

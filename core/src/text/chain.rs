@@ -2,7 +2,7 @@
 
 use super::gate::duration;
 use super::{clean, expression_failure};
-use crate::chain::{Evidence, Hint, Judgement, Known, Root, State, Trouble, World, evidence, hints};
+use crate::chain::{Evidence, Hint, Judgement, Root, State, Trouble, World, evidence, hints};
 use crate::gate::{Names, Unread};
 use crate::graph::Loop;
 use crate::object::{Kind, Reference};
@@ -109,9 +109,12 @@ fn shown_evidence(evidence: &Evidence, now: DateTime<Utc>) -> String {
 /// What stands in the way of `target`, in one line: the root blocker is always named.
 #[must_use]
 pub fn blocked_by(target: &Reference, root: &Root, judgement: &Judgement) -> String {
-    let what = judgement.states.get(&root.at).and_then(|state| state.troubles.first());
-    let what = what.map(|what| trouble_after_colon(&root.at, what)).unwrap_or_default();
+    let first = judgement.states.get(&root.at).and_then(|state| state.troubles.first());
+    let what = first.map(|what| trouble_after_colon(&root.at, what)).unwrap_or_default();
     match root.way.len() {
+        0 if matches!(first, Some(Trouble::Missing | Trouble::KindMissing | Trouble::Unread(_))) => {
+            format!("{target} {what}")
+        }
         0 => format!("{target} is not settled: {what}"),
         1 => format!("{target} waits for {}: {what}", root.at),
         steps => format!("{target} waits for {} ({steps} steps): {what}", root.at),
@@ -239,16 +242,5 @@ fn settled(target: &Reference, judgement: &Judgement, world: &World) -> String {
         0 => format!("{target} is settled{revision}\n"),
         1 => format!("{target} is settled{revision}, and so is the one object that it needs\n"),
         _ => format!("{target} is settled{revision}, and so are the {others} objects that it needs\n"),
-    }
-}
-
-/// An object that was asked for and is not there, or cannot be read.
-#[must_use]
-pub fn not_there(at: &Reference, known: &Known) -> Option<String> {
-    match known {
-        Known::Found(_) => None,
-        Known::Absent => Some(format!("{at} {}", trouble(at, &Trouble::Missing))),
-        Known::KindAbsent => Some(format!("{at} {}", trouble(at, &Trouble::KindMissing))),
-        Known::Unread(why) => Some(format!("{at} {}", unread(at, why))),
     }
 }

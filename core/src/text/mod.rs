@@ -6,6 +6,7 @@ mod clean;
 mod companion;
 mod expression;
 mod gate;
+pub mod rollout;
 
 pub use clean::clean;
 pub use companion::{

@@ -1,0 +1,105 @@
+//! Which objects may still change another one, since they apply it.
+
+use crate::chain::{Cone, Judgement, Known, World};
+use crate::gate::is_past_apply;
+use crate::need::{Direction, Reason};
+use crate::object::{Kind, Object, Reference};
+use crate::settled::{self, Blocker, Readiness};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whether something may still change an object by applying it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Applied {
+    /// Nobody will.
+    Past,
+    /// Somebody may.
+    Ahead,
+    /// These have to be read first.
+    Unknown(Vec<Reference>),
+}
+
+fn applies(kind: Kind) -> bool {
+    matches!(kind, Kind::Kustomization | Kind::HelmRelease | Kind::ResourceSet)
+}
+
+/// Whether an owner is going to apply something, as far as its own status tells.
+fn is_past(owner: &Object, world: &World) -> Result<bool, Reference> {
+    if owner.reference.kind == Kind::Kustomization {
+        let source = settled::inputs(owner).into_iter().find(|need| need.reason == Reason::SourceRef);
+        let Some(source) = source.map(|need| need.target) else { return Ok(is_past_apply(owner, None)) };
+        let revision = match world.get(&source) {
+            None => return Err(source),
+            Some(Known::Found(found)) => found.object.revision(),
+            Some(_) => None,
+        };
+        return Ok(is_past_apply(owner, revision));
+    }
+    // Their status does not tell how far they are: only that they have ended, or failed.
+    let found = settled::blockers(owner, world);
+    Ok(found.is_empty()
+        || found.iter().any(|blocker| {
+            matches!(
+                blocker,
+                Blocker::Suspended { .. }
+                    | Blocker::Stalled { .. }
+                    | Blocker::NotReady { readiness: Readiness::Failed, outdated: false, .. }
+            )
+        }))
+}
+
+/// Whether an owner of this object, which is there, may still change it.
+pub(super) fn of_object(object: &Object, judgement: &Judgement, world: &World) -> Applied {
+    let owners = object.owners().0.into_iter().map(|owner| owner.0).filter(|owner| *owner != object.reference);
+    ahead(owners, &object.reference, judgement, world)
+}
+
+/// Whether something in the chain, or an owner of what needs it, may still bring this object, which is not there.
+pub(super) fn of_missing(missing: &Reference, cone: &Cone, judgement: &Judgement, world: &World) -> Applied {
+    let mut appliers: BTreeSet<Reference> =
+        cone.members().map(|(member, _)| member).filter(|member| applies(member.kind)).cloned().collect();
+    for (member, state) in &judgement.states {
+        if state.waits.iter().any(|need| need.target == *missing)
+            && let Some(found) = world.found(member)
+        {
+            appliers.extend(found.object.owners().0.into_iter().map(|owner| owner.0));
+        }
+    }
+    ahead(appliers.into_iter(), missing, judgement, world)
+}
+
+fn ahead(owners: impl Iterator<Item = Reference>, object: &Reference, judgement: &Judgement, world: &World) -> Applied {
+    let waiting = waiting_before(object, judgement);
+    let mut unknown = Vec::new();
+    for owner in owners.filter(|owner| !waiting.contains(owner)) {
+        match world.get(&owner) {
+            None => unknown.push(owner),
+            Some(Known::Found(found)) => match is_past(&found.object, world) {
+                Ok(true) => {}
+                Ok(false) => return Applied::Ahead,
+                Err(source) => unknown.push(source),
+            },
+            // Whoever cannot be seen is not waited for.
+            Some(_) => {}
+        }
+    }
+    if unknown.is_empty() { Applied::Past } else { Applied::Unknown(unknown) }
+}
+
+/// All that cannot reconcile before this object is settled: they apply nothing until then.
+fn waiting_before(object: &Reference, judgement: &Judgement) -> BTreeSet<Reference> {
+    let mut waiting: BTreeMap<&Reference, Vec<&Reference>> = BTreeMap::new();
+    for (member, state) in &judgement.states {
+        for need in state.waits.iter().filter(|need| need.direction == Direction::Input) {
+            waiting.entry(&need.target).or_default().push(member);
+        }
+    }
+    let (mut seen, mut open) = (BTreeSet::new(), vec![object]);
+    while let Some(here) = open.pop() {
+        for member in waiting.get(here).into_iter().flatten() {
+            if seen.insert((*member).clone()) {
+                open.push(member);
+            }
+        }
+    }
+    seen
+}

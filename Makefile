@@ -16,7 +16,7 @@ SERVE := --features sluicegate-host/serve
 E2E := --features sluicegate-host/serve,sluicegate-e2e/cluster
 
 .DEFAULT_GOAL := help
-.PHONY: help demo readme test e2e lint build bench bench-gate bench-check bench-companion deny toolchain host clean
+.PHONY: help demo readme pictures man test e2e lint build bench bench-gate bench-check bench-companion deny toolchain host clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_.-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,14 @@ readme: policy.wasm host ## put what `make demo` prints into the README
 	@$(STORY) > target/story.txt
 	@awk '/<!-- demo: begin/ { print; print "```text"; while ((getline line < "target/story.txt") > 0) print line; print "```"; skip = 1 } \
 	  /<!-- demo: end/ { skip = 0 } !skip' README.md > target/README.md && mv target/README.md README.md
+
+pictures: toolchain ## draw the pictures of the documentation anew
+	SLUICEGATE_DRAW=1 $(CARGO) test --locked -p sluicegate-offline --test draw docs
+
+man: build ## the manual pages and completions, under target/share/
+	@mkdir -p target/share/man/man1 target/share/completions
+	@target/release/sluicegate man target/share/man/man1
+	@for shell in bash elvish fish kubectl powershell zsh; do target/release/sluicegate completions $$shell > target/share/completions/sluicegate.$$shell; done
 
 test: policy.wasm lint ## formatting, clippy, and all tests that need no cluster
 	SLUICEGATE_POLICY_WASM=$(CURDIR)/policy.wasm $(CARGO) test --locked $(SERVE)

@@ -241,7 +241,7 @@ mod tests {
     #[case(&["graph", "--output", "s"], "tree mermaid dot json svg")]
     #[case(&["nothing", ""], "")]
     #[case(&[], "")]
-    fn words(#[case] words: &[&str], #[case] expected: &str) {
+    fn the_words_that_fit(#[case] words: &[&str], #[case] expected: &str) {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let Place::Words(found) = place(&words, &command()) else { panic!("an object") };
         assert_eq!(found.join(" "), expected);

@@ -1,10 +1,12 @@
 //! For machines.
 
 use super::model::{Drawing, Tangle};
+use super::words::SENTENCE;
 use serde_json::{Value, json};
 use sluicegate_core::graph::Step;
 use sluicegate_core::need::{Demand, Direction, Need};
 use sluicegate_core::object::Reference;
+use sluicegate_core::text::clean;
 
 /// The picture as JSON with a schema version. Numbers of nodes and edges are those of the other forms, too.
 #[must_use]
@@ -17,7 +19,7 @@ pub fn json(drawing: &Drawing) -> String {
         .map(|(id, node)| {
             json!({"id": id, "object": node.object.to_string(), "kind": node.object.kind.name(),
                    "namespace": node.object.namespace, "name": node.object.name, "state": node.look.state.word(),
-                   "why": node.look.why, "loop": node.tangle})
+                   "why": node.look.why.as_deref().map(|why| clean(why, SENTENCE).to_string()), "loop": node.tangle})
         })
         .collect();
     let edges: Vec<Value> = drawing

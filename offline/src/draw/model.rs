@@ -45,7 +45,7 @@ impl State {
 }
 
 /// The state of an object, and a sentence that says why, where there is more to say than the state. The sentence may
-/// quote the object: it is cleaned, not escaped for any form.
+/// quote the object: it is cleaned and bounded where it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     /// The state.

@@ -1,14 +1,11 @@
 //! How objects stand, by the tests of *settled*.
 
 use super::model::{Look, State};
-use super::words::shortened;
+use super::words::{SENTENCE, shortened};
 use sluicegate_core::object::{Object, Reference};
 use sluicegate_core::release::{Marks, Standing};
 use sluicegate_core::settled::{Blocker, Readiness, Snapshot, blockers};
 use std::collections::BTreeMap;
-
-/// The longest sentence of a picture.
-const SENTENCE: usize = 120;
 
 /// What the objects are evidence of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,7 +29,7 @@ pub struct TreeOptions {
 /// How deep a tree goes before it goes on in one of its own: text that is indented further is not read.
 const DEPTH: usize = 24;
 
-/// The picture as trees: below each object what it needs, with the fields that say so. Each object is taken apart once:
+/// The picture as trees: below each object what it needs, with the fields that say so. Each object is taken apart once, and told of once why it stands as it does:
 /// where it comes again, "(shown above)" stands for what is below it, or "(loop)" where it is one of those it stands
 /// below.
 #[must_use]
@@ -61,7 +61,8 @@ fn roots(drawing: &Drawing) -> Vec<NodeId> {
     let mut reached = vec![false; count];
     let mut roots = Vec::new();
     let free = is_needed.iter().enumerate().filter(|(_, needed)| !**needed).map(|(id, _)| id);
-    for root in free.chain(0..count) {
+    let on_loops = drawing.nodes().iter().enumerate().filter(|(_, node)| node.tangle.is_some()).map(|(id, _)| id);
+    for root in free.chain(on_loops).chain(0..count) {
         if reached.get(root).copied().unwrap_or(true) {
             continue;
         }
@@ -83,6 +84,8 @@ struct Writer<'a> {
     /// The edges of each node.
     needs: Vec<Vec<&'a Edge>>,
     seen: Vec<bool>,
+    /// Whether a line has said how the node stands.
+    said: Vec<bool>,
     /// Whether the node stands above the line that is being written.
     open: Vec<bool>,
     further: Vec<NodeId>,
@@ -104,8 +107,9 @@ impl<'a> Writer<'a> {
                 needs.push(edge);
             }
         }
-        let (seen, open) = (vec![false; count], vec![false; count]);
-        Self { drawing, options, needs, seen, open, further: Vec::new(), text: String::new() }
+        let not = vec![false; count];
+        let (seen, said, open) = (not.clone(), not.clone(), not);
+        Self { drawing, options, needs, seen, said, open, further: Vec::new(), text: String::new() }
     }
 
     fn write(&mut self, root: NodeId) {
@@ -113,7 +117,7 @@ impl<'a> Writer<'a> {
             return;
         }
         let Some(node) = self.drawing.node(root) else { return };
-        self.line("", node, None, "");
+        self.line("", root, node, None, "");
         let mut levels = vec![self.enter(root)];
         // What stands before a line, for each level that is open.
         let mut indent: Vec<&str> = Vec::new();
@@ -121,8 +125,7 @@ impl<'a> Writer<'a> {
             Charset::Unicode => ("├── ", "└── ", "│   ", "    "),
             Charset::Ascii => ("|-- ", "`-- ", "|   ", "    "),
         };
-        loop {
-            let Some(level) = levels.last_mut() else { break };
+        while let Some(level) = levels.last_mut() {
             let Some(edge) = level.left.next() else {
                 set(&mut self.open, level.node, false);
                 levels.pop();
@@ -141,7 +144,7 @@ impl<'a> Writer<'a> {
                 () if has_needs && !goes_on => " (shown above)",
                 () => "",
             };
-            self.line(&prefix, node, Some(edge), remark);
+            self.line(&prefix, edge.to, node, Some(edge), remark);
             if !goes_on {
                 continue;
             }
@@ -161,8 +164,13 @@ impl<'a> Writer<'a> {
         Level { node, left }
     }
 
-    fn line(&mut self, prefix: &str, node: &Node, edge: Option<&Edge>, remark: &str) {
-        let state = self.painted(paint(node.look.state), &state_and_why(node));
+    fn line(&mut self, prefix: &str, id: NodeId, node: &Node, edge: Option<&Edge>, remark: &str) {
+        let state = match is_set(&self.said, id) {
+            true => node.look.state.word().to_owned(),
+            false => state_and_why(node),
+        };
+        set(&mut self.said, id, true);
+        let state = self.painted(paint(node.look.state), &state);
         let is_loop = edge.map_or(node.tangle.is_some(), |edge| edge.tangle.is_some());
         let object = node.object.to_string();
         let object = if is_loop { self.painted("1;31", &object) } else { object };

@@ -5,6 +5,9 @@ use sluicegate_core::object::Reference;
 use sluicegate_core::text::clean;
 use std::fmt::Write as _;
 
+/// The longest sentence of a picture.
+pub(super) const SENTENCE: usize = 120;
+
 /// Cuts what is longer than so many characters, with an ellipsis as the last of them.
 pub(super) fn shortened(text: &str, limit: usize) -> String {
     match text.chars().nth(limit) {
@@ -40,7 +43,7 @@ pub(super) fn kind_and_namespace(object: &Reference) -> String {
 /// `waiting: dependency not ready`, or the word alone.
 pub(super) fn state_and_why(node: &Node) -> String {
     match &node.look.why {
-        Some(why) => format!("{}: {why}", node.look.state.word()),
+        Some(why) => format!("{}: {}", node.look.state.word(), clean(why, SENTENCE)),
         None => node.look.state.word().to_owned(),
     }
 }

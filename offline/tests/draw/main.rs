@@ -1,13 +1,15 @@
 //! Pictures of needs, in every form.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
 
+mod docs;
+mod forms;
+mod properties;
 mod support;
 
-use sluicegate_offline::draw::{Styling, svg};
-
 #[test]
-#[ignore = "writes pictures to look at"]
-fn look() {
+#[ignore = "writes pictures to look at into the folder PICTURES"]
+fn pictures_to_look_at() {
+    use sluicegate_offline::draw::{Styling, svg};
     let folder = std::env::var("PICTURES").unwrap();
     for (name, objects) in [
         ("incident", support::incident()),
@@ -20,13 +22,7 @@ fn look() {
         let drawing = support::drawing(&objects);
         let start = std::time::Instant::now();
         let text = svg(&drawing, Styling::Inside);
-        println!(
-            "{name}: {} nodes {} edges {:?} {} bytes",
-            drawing.nodes().len(),
-            drawing.edges().len(),
-            start.elapsed(),
-            text.len()
-        );
+        println!("{name}: {} edges, {:?}, {} bytes", drawing.edges().len(), start.elapsed(), text.len());
         std::fs::write(format!("{folder}/{name}.svg"), text).unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! The companion's command line.
 
 use clap::{Parser, Subcommand};
-use sluicegate::command::{explain, rbac, release, run};
+use sluicegate::command::{explain, rbac, release, run, wait};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -24,6 +24,8 @@ struct Arguments {
 enum Command {
     /// The companion as a controller.
     Run(run::RunArguments),
+    /// Wait until objects, and all that they need, are settled.
+    Wait(wait::WaitArguments),
     /// Say why an object is not ready: the chain up to the root blocker.
     Explain(explain::ExplainArguments),
     /// List held objects, or free them.
@@ -54,6 +56,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         // What the main thread polls has the stack of the main thread: nothing heavy.
         Command::Run(arguments) => run::run(arguments).await.map(|()| ExitCode::SUCCESS),
+        Command::Wait(arguments) => on_worker(wait::run(arguments)).await,
         Command::Explain(arguments) => on_worker(explain::run(arguments)).await,
         Command::Release(arguments) => on_worker(release::run(arguments)).await,
         Command::Rbac(arguments) => {

@@ -5,6 +5,7 @@ pub mod explain;
 pub mod rbac;
 pub mod release;
 pub mod run;
+pub mod wait;
 
 use kube::Client;
 

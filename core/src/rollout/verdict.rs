@@ -125,9 +125,10 @@ fn kind_of_end(
 
 /// The nearest member that may not be read.
 pub(super) fn unreadable(cone: &Cone, judgement: &Judgement) -> Option<Root> {
-    let forbidden = judgement.states.iter().filter(|(_, state)| {
-        state.required && state.troubles.contains(&Trouble::Unread(Unread::Forbidden))
-    });
+    let forbidden = judgement
+        .states
+        .iter()
+        .filter(|(_, state)| state.required && state.troubles.contains(&Trouble::Unread(Unread::Forbidden)));
     forbidden
         .filter_map(|(member, _)| judgement.way_to(cone.targets(), member))
         .min_by(|a, b| (a.way.len(), &a.at).cmp(&(b.way.len(), &b.at)))

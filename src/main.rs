@@ -1,7 +1,7 @@
 //! The companion's command line.
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use sluicegate::command::{check, completions, explain, graph, man, rbac, release, run};
+use sluicegate::command::{check, completions, explain, graph, man, rbac, release, run, wait};
 use sluicegate::output::Exit;
 use std::io::Write;
 use std::process::ExitCode;
@@ -27,6 +27,8 @@ enum Command {
     Run(run::RunArguments),
     /// Find dependency cycles, deadlocks, and references that lead nowhere: in files, or in a cluster.
     Check(check::CheckArguments),
+    /// Wait until objects, and all that they need, are settled.
+    Wait(wait::WaitArguments),
     /// Say why an object is not ready: the chain up to the root blocker.
     Explain(explain::ExplainArguments),
     /// List held objects, or free them.
@@ -80,6 +82,7 @@ async fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Check(arguments) => on_worker(async { check::run(arguments).await.map(Exit::into) }).await,
         // What the main thread polls has the stack of the main thread: nothing heavy.
         Command::Run(arguments) => run::run(arguments).await.map(|()| ExitCode::SUCCESS),
+        Command::Wait(arguments) => on_worker(wait::run(arguments)).await,
         Command::Explain(arguments) => on_worker(explain::run(arguments)).await,
         Command::Release(arguments) => on_worker(release::run(arguments)).await,
         Command::Graph(arguments) => on_worker(graph::run(arguments)).await,

@@ -4,6 +4,7 @@ pub mod access;
 mod compact;
 pub mod discovery;
 mod error;
+pub mod follow;
 pub mod lease;
 pub mod list;
 pub mod read;

@@ -9,6 +9,7 @@ pub mod man;
 pub mod rbac;
 pub mod release;
 pub mod run;
+pub mod wait;
 
 use kube::Client;
 

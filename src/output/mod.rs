@@ -1,6 +1,8 @@
 //! What goes to standard output and standard error, and how a command ends.
 
 pub mod check;
+pub mod timeline;
+pub mod tree;
 
 use clap::ValueEnum;
 use std::io::{self, IsTerminal, Write};

@@ -30,7 +30,9 @@ pub fn shown(output: &Output) -> String {
 pub fn without_times(text: &str) -> String {
     let time = regex_lite::Regex::new(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)").unwrap();
     let age = regex_lite::Regex::new(r"\b\d+ (d \d+ h|h \d+ min|min( \d+ s)?|s)\b( ago)?").unwrap();
-    let text = time.replace_all(text, "TIME");
+    let bar = regex_lite::Regex::new(r"\|[.z?#!= ]{32}\|").unwrap();
+    let text = bar.replace_all(text, "|BAR|");
+    let text = time.replace_all(&text, "TIME");
     age.replace_all(&text, |found: &regex_lite::Captures<'_>| {
         if found.get(0).is_some_and(|all| all.as_str().ends_with("ago")) { "AGE ago" } else { "AGE" }
     })

@@ -191,6 +191,12 @@ impl Inner {
         self.watchers.clear();
     }
 
+    /// All watches stay open, and hear of nothing any more.
+    pub fn cut_silently(&mut self) {
+        let watchers = std::mem::take(&mut self.watchers);
+        std::mem::forget(watchers);
+    }
+
     fn tell(&mut self, own: &Reference, kind: &str, object: &Value) {
         let line = format!("{}\n", json!({"type": kind, "object": object}));
         self.watchers.retain(|watcher| {

@@ -262,6 +262,7 @@ fn an_older_answer_never_replaces_a_newer_one_and_another_uid_is_told() {
     assert_eq!(world.insert(&ks("a"), at("12", "v")), Change::Recreated);
     assert_eq!(world.insert(&ks("a"), Fetched::Absent), Change::Changed);
     assert_eq!(world.insert(&ks("a"), Fetched::Absent), Change::None);
+    assert_eq!(world.insert(&ks("a"), at("13", "w")), Change::Recreated, "also where it was seen to be gone");
 }
 
 #[rstest]

@@ -155,6 +155,8 @@ pub enum Change {
 #[derive(Clone, Debug, Default)]
 pub struct World {
     known: BTreeMap<Reference, Known>,
+    /// The UID that each object had last, also of those that are not there any more.
+    uids: BTreeMap<Reference, Box<str>>,
 }
 
 impl World {
@@ -177,18 +179,20 @@ impl World {
             Fetched::OutOfTime => Known::Unread(Unread::OutOfTime),
             Fetched::Failed(text) => Known::Unread(Unread::Failed(text)),
         };
+        let other = |uid: &str| self.uids.get(reference).is_some_and(|last| **last != *uid);
         let change = match (self.known.get(reference), &known) {
-            (Some(Known::Found(old)), Known::Found(new)) => {
-                if new.is_older_than(old) || new.json == old.json {
-                    return Change::None;
-                }
-                if new.uid() == old.uid() { Change::Changed } else { Change::Recreated }
+            (Some(Known::Found(old)), Known::Found(new)) if new.is_older_than(old) || new.json == old.json => {
+                return Change::None;
             }
+            (_, Known::Found(new)) if other(new.uid()) => Change::Recreated,
             (Some(Known::Absent), Known::Absent) | (Some(Known::KindAbsent), Known::KindAbsent) => Change::None,
             (Some(Known::Unread(old)), Known::Unread(new)) if old == new => Change::None,
             _ => Change::Changed,
         };
         if change != Change::None {
+            if let Known::Found(found) = &known {
+                self.uids.insert(reference.clone(), found.uid().into());
+            }
             self.known.insert(reference.clone(), known);
         }
         change

@@ -148,10 +148,11 @@ impl Rollout {
         let own = self.own_blockers(world);
         let asked = Asked { expected: self.options.expected.clone(), additive: self.options.additive, own };
         let judgement = judge(&self.cone, world, &asked);
-        let news = self.remember(&judgement, world, now);
-        let pending = self.to_request(world);
-        let acts = self.acts(&pending, &judgement, world, &mut wants);
+        // What is not known yet looks settled: nothing is said or done before the chain is whole.
         let complete = judgement.unknown == 0;
+        let news = if complete { self.remember(&judgement, world, now) } else { Vec::new() };
+        let pending = self.to_request(world);
+        let acts = if complete { self.acts(&pending, &judgement, world, &mut wants) } else { Vec::new() };
         let dead = if complete && !judgement.is_settled() {
             dead(&self.options, &self.cone, &judgement, world, &pending, &mut wants)
         } else {

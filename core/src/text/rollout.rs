@@ -64,7 +64,7 @@ pub fn ending(
             let needs = match others.saturating_sub(rollout.targets().len()) {
                 0 => String::new(),
                 1 => ", with the one object that is needed".to_owned(),
-                others => format!(", with all {others} objects that are needed"),
+                others => format!(", with the {others} objects that are needed"),
             };
             format!("settled after {after}: {targets}{needs}\n")
         }

@@ -39,7 +39,7 @@ impl Context {
             .then(|| HostRequest::decode(operation, payload))
             .flatten();
         let answer = self.answer(binding, namespace, operation, decoded.as_ref());
-        let call = HostCall {
+        let mut call = HostCall {
             binding: binding.to_owned(),
             namespace: namespace.to_owned(),
             operation: operation.to_owned(),
@@ -51,7 +51,12 @@ impl Context {
         if let Some(observer) = &self.observer {
             observer(&call);
         }
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+        // Noting the call is the host's work too, and none of the guest's time.
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.reserve(1);
+        call.duration = start.elapsed();
+        calls.push(call);
+        drop(calls);
         answer.map_err(Into::into)
     }
 

@@ -154,7 +154,9 @@ impl<'h> Cluster<'h> {
 }
 
 fn call(host: &dyn Host, operation: &str, request: &impl Serialize) -> Result<Vec<u8>, String> {
-    let payload = serde_json::to_vec(request).map_err(|error| error.to_string())?;
+    // Most requests fit; a buffer that grows is copied twice on the way there.
+    let mut payload = Vec::with_capacity(512);
+    serde_json::to_writer(&mut payload, request).map_err(|error| error.to_string())?;
     host.call(operation, &payload)
 }
 

@@ -6,10 +6,10 @@ use super::finding::{Finding, Judging, Unheld};
 use super::lease;
 use super::mark::{self, Cause, MarkAsker, MarkNote, MarkOutcome};
 use super::reached::{Reached, may_still_change};
-use super::store::{Known, Store};
+use super::store::{Known, Store, no_answer};
 use super::subject::Subject;
 use super::walk::Walk;
-use super::{Answer, Asker, Fetched, Operation, Read, Request, Settings, Severity, Step, companion};
+use super::{Answer, Asker, Operation, Read, Request, Settings, Severity, Step, companion};
 use crate::need::{Direction, Need};
 use crate::object::{Kind, Object, Reference};
 use crate::ordered::set_of;
@@ -61,7 +61,7 @@ pub(super) enum Phase {
 
 pub(super) enum Pending {
     Nothing,
-    Reads(Vec<Read>),
+    Reads,
     Lease,
     Bypass,
     Names(Vec<Reference>),
@@ -81,7 +81,7 @@ impl<'a> Gate<'a> {
             findings: Findings::default(),
             phase: Phase::Done,
             pending: Pending::Nothing,
-            store: Store::new(settings.max_reads),
+            store: Store::new(settings.max_reads, now),
             whole: None,
         };
         gate.phase = gate.begin();
@@ -113,13 +113,7 @@ impl<'a> Gate<'a> {
     /// Takes the answer to the last step. An answer that is too short, or of another sort, leaves the rest unknown.
     pub fn answer(&mut self, answer: Answer) {
         match (std::mem::replace(&mut self.pending, Pending::Nothing), answer) {
-            (Pending::Reads(reads), Answer::Fetched(fetched)) => {
-                let mut fetched = fetched.into_iter();
-                for read in reads {
-                    let found = fetched.next().unwrap_or_else(no_answer);
-                    self.store.insert(read, found);
-                }
-            }
+            (Pending::Reads, Answer::Fetched(fetched)) => self.store.answer(fetched),
             (Pending::Lease, Answer::Fetched(fetched)) => {
                 let lease = fetched.into_iter().next().unwrap_or_else(no_answer);
                 self.lease_known(lease::current(&lease, self.now).err());
@@ -137,11 +131,7 @@ impl<'a> Gate<'a> {
 
     fn give_up(&mut self) {
         match std::mem::replace(&mut self.pending, Pending::Nothing) {
-            Pending::Reads(reads) => {
-                for read in reads {
-                    self.store.insert(read, no_answer());
-                }
-            }
+            Pending::Reads => self.store.answer(Vec::new()),
             Pending::Lease => self.lease_known(Some(Unheld::NoLease)),
             Pending::Bypass => self.bypass_known(false),
             Pending::Names(_) => self.names_known(std::iter::empty()),
@@ -151,7 +141,7 @@ impl<'a> Gate<'a> {
 
     pub(super) fn wait(&mut self, phase: Phase, reads: Vec<Read>) -> Option<Step> {
         self.phase = phase;
-        self.pending = Pending::Reads(reads.clone());
+        self.pending = Pending::Reads;
         Some(Step::Read(reads))
     }
 
@@ -269,7 +259,7 @@ impl<'a> Gate<'a> {
         if !reads.is_empty() {
             return self.wait(Phase::Owners, reads);
         }
-        self.phase = Phase::Walk(Walk::new(&root, &self.store));
+        self.phase = Phase::Walk(Walk::new(&root, &mut self.store));
         None
     }
 
@@ -289,7 +279,7 @@ impl<'a> Gate<'a> {
             let undo = members.find(|member| self.store.object(member).is_some_and(may_undo)).cloned();
             if undo.is_some() && earlier.is_none() {
                 // Another loop may be final.
-                self.phase = Phase::Walk(Walk::for_final(&root, &self.store, links.clone()));
+                self.phase = Phase::Walk(Walk::for_final(&root, &mut self.store, links.clone()));
                 return None;
             }
             let mut links = links.clone();
@@ -408,10 +398,6 @@ impl<'a> Gate<'a> {
         self.phase = self.after_cone();
         None
     }
-}
-
-fn no_answer() -> Fetched {
-    Fetched::Failed("no answer".into())
 }
 
 /// The object with all its fields, as it would be stored: the API server drops what a request says of the status.

@@ -2,12 +2,11 @@
 //! object read once, level by level in the stable order, so that the shortest loop is found and is always the same.
 
 use super::Read;
-use super::store::{Known, Store, Unread};
+use super::store::{Entry, Known, Store, Unread};
 use crate::need::{Need, Reason};
 use crate::object::{Kind, Object, Owners, Reference};
-use crate::ordered::{set_of, sort};
+use crate::ordered::{set_of, sort, sort_by};
 use crate::settled::Snapshot;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// A step of a loop: an object and the field by which it needs the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +47,7 @@ pub(crate) struct Root<'a> {
 }
 
 struct Visit {
-    reference: Reference,
+    object: Entry,
     parent: Option<usize>,
     /// The field by which the parent (the object under review, if none) needs this one.
     reason: Reason,
@@ -66,11 +65,44 @@ struct Edge {
     labelled: bool,
 }
 
-/// What is visited once: an object, and whether it was reached as the PackageSource of a Package, whose needs it lists.
-type Key = (Reference, bool);
+/// What was visited, by place in the store: a bit for the object, and one for it as the PackageSource of a Package, whose
+/// needs it lists.
+#[derive(Default)]
+struct Seen(Vec<u8>);
 
-fn key(from: &Reference, target: &Reference) -> Key {
-    (target.clone(), from.kind == Kind::Package && target.kind == Kind::PackageSource)
+impl Seen {
+    fn contains(&self, object: &Entry, listing: bool) -> bool {
+        self.0.get(object.place()).is_some_and(|seen| seen & bit(listing) != 0)
+    }
+
+    /// Whether it was not seen before.
+    fn insert(&mut self, object: &Entry, listing: bool) -> bool {
+        let fresh = !self.contains(object, listing);
+        if self.0.len() <= object.place() {
+            self.0.resize(object.place() + 1, 0);
+        }
+        if let Some(seen) = self.0.get_mut(object.place()) {
+            *seen |= bit(listing);
+        }
+        fresh
+    }
+}
+
+fn bit(listing: bool) -> u8 {
+    1 << u8::from(listing)
+}
+
+/// Whether `target` is reached as the PackageSource of a Package.
+fn is_listing(from: Kind, target: Kind) -> bool {
+    from == Kind::Package && target == Kind::PackageSource
+}
+
+/// What the next level visits.
+struct Next {
+    object: Entry,
+    listing: bool,
+    parent: usize,
+    reason: Reason,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -82,7 +114,7 @@ enum Pass {
 
 pub(crate) struct Walk {
     visits: Vec<Visit>,
-    seen: BTreeSet<Key>,
+    seen: Seen,
     level: Vec<usize>,
     pass: Pass,
     outcome: Outcome,
@@ -92,11 +124,11 @@ pub(crate) struct Walk {
 
 impl Walk {
     /// Starts with what [`Root::beforehand`] asks for in the store.
-    pub(crate) fn new(root: &Root<'_>, store: &Store) -> Self {
+    pub(crate) fn new(root: &Root<'_>, store: &mut Store) -> Self {
         let own = &root.object.reference;
         let mut walk = Self {
             visits: Vec::new(),
-            seen: set_of([(own.clone(), false), (own.clone(), true)]),
+            seen: Seen::default(),
             level: Vec::new(),
             pass: Pass::Added,
             outcome: Outcome::default(),
@@ -107,17 +139,20 @@ impl Walk {
             _ => None,
         });
         walk.outcome.unread = unread;
+        let own = store.entry(own.clone());
+        walk.seen.insert(&own, false);
+        walk.seen.insert(&own, true);
         walk.enter(root, root.added, true, store);
         walk
     }
 
     /// The search for a loop that does not lead through an object that the same apply may still change.
-    pub(crate) fn for_final(root: &Root<'_>, store: &Store, undoable: Loop) -> Self {
+    pub(crate) fn for_final(root: &Root<'_>, store: &mut Store, undoable: Loop) -> Self {
         Self { undoable: Some(undoable), ..Self::new(root, store) }
     }
 
     /// Needs that a loop cannot lead through are looked at too where they are new, to tell whether the target exists.
-    fn enter(&mut self, root: &Root<'_>, needs: &[Need], added: bool, store: &Store) {
+    fn enter(&mut self, root: &Root<'_>, needs: &[Need], added: bool, store: &mut Store) {
         let own = &root.object.reference;
         let package = store.object(&package_of(own));
         let waited = set_of(needs.iter().filter(|need| need.binds()).map(|need| &need.target));
@@ -126,13 +161,17 @@ impl Walk {
         sort(&mut sorted);
         for need in sorted {
             let follow = need.may_lead_on() && root.object.is_named();
+            let object = store.entry(need.target.clone());
+            let listing = is_listing(own.kind, need.target.kind);
             // What is only looked at may still be reached in another way.
-            let key = key(own, &need.target);
-            let fresh = if follow { self.seen.insert(key) } else { added && !self.seen.contains(&key) };
+            let fresh = if follow {
+                self.seen.insert(&object, listing)
+            } else {
+                added && !self.seen.contains(&object, listing)
+            };
             if fresh {
                 self.level.push(self.visits.len());
-                let (reference, reason) = (need.target.clone(), need.reason);
-                self.visits.push(Visit { reference, parent: None, reason, added, follow });
+                self.visits.push(Visit { object, parent: None, reason: need.reason, added, follow });
             }
         }
     }
@@ -162,7 +201,7 @@ impl Walk {
                 }
             }
             let wanted = self.level.iter().filter_map(|index| self.visits.get(*index));
-            let reads = store.want(wanted.map(|visit| (&visit.reference, false)));
+            let reads = store.want_entries(wanted.map(|visit| &visit.object));
             if !reads.is_empty() {
                 return Some(reads);
             }
@@ -175,14 +214,15 @@ impl Walk {
         }
     }
 
-    fn expand(&mut self, root: &Root<'_>, store: &Store, may_undo: &dyn Fn(&Object) -> bool) {
-        let mut next: BTreeMap<Key, (usize, Reason)> = BTreeMap::new();
+    fn expand(&mut self, root: &Root<'_>, store: &mut Store, may_undo: &dyn Fn(&Object) -> bool) {
+        let mut next: Vec<Next> = Vec::new();
         for index in std::mem::take(&mut self.level) {
             let Some(visit) = self.visits.get(index).filter(|visit| visit.follow) else { continue };
-            let object = match store.get(&visit.reference) {
+            let object = match store.known(&visit.object) {
                 Some(Known::Found(object, _)) => object,
                 Some(Known::Unread(why)) => {
-                    self.outcome.unread.get_or_insert_with(|| (visit.reference.clone(), why.clone()));
+                    let unread = || (Reference::clone(&visit.object.reference), why.clone());
+                    self.outcome.unread.get_or_insert_with(unread);
                     continue;
                 }
                 _ => continue,
@@ -190,31 +230,36 @@ impl Walk {
             if self.undoable.is_some() && may_undo(object) {
                 continue;
             }
-            for edge in self.edges(object, visit, root, store) {
-                let key = key(&object.reference, &edge.target);
-                if edge.target == root.object.reference {
-                    if self.closes(object, visit, &edge, root) {
-                        self.outcome.found = Some(self.path(index, edge.reason, root));
-                        return;
-                    }
-                } else if !is_leaf(edge.target.kind) && !self.seen.contains(&key) {
-                    next.entry(key).or_insert((index, edge.reason));
+            let edges = self.edges(object, visit, root, store);
+            let back = edges.iter().find(|edge| edge.target == root.object.reference);
+            if let Some(edge) = back.filter(|edge| self.closes(object, visit, edge, root)) {
+                self.outcome.found = Some(self.path(index, edge.reason, root));
+                return;
+            }
+            let from = object.reference.kind;
+            for Edge { target, reason, .. } in edges {
+                if is_leaf(target.kind) {
+                    continue;
+                }
+                let listing = is_listing(from, target.kind);
+                let object = store.entry(target);
+                if self.seen.insert(&object, listing) {
+                    next.push(Next { object, listing, parent: index, reason });
                 }
             }
         }
-        for (key, (parent, reason)) in next {
-            let reference = key.0.clone();
-            self.seen.insert(key);
+        sort_by(&mut next, |a, b| (&a.object.reference, a.listing) < (&b.object.reference, b.listing));
+        for Next { object, parent, reason, .. } in next {
             self.level.push(self.visits.len());
             let added = self.visits.get(parent).is_some_and(|visit| visit.added);
-            self.visits.push(Visit { reference, parent: Some(parent), reason, added, follow: true });
+            self.visits.push(Visit { object, parent: Some(parent), reason, added, follow: true });
         }
     }
 
     /// What `object` needs, in the stable order, its wait for the object under review included.
     fn edges(&self, object: &Object, visit: &Visit, root: &Root<'_>, store: &Store) -> Vec<Edge> {
         let parent = visit.parent.and_then(|parent| self.visits.get(parent));
-        let arrived = parent.map_or(Some(root.object), |parent| store.object(&parent.reference));
+        let arrived = parent.map_or(Some(root.object), |parent| store.found(&parent.object));
         let mut needs = object.needs().judged;
         needs.retain(|need| need.binds() && relays(object, need.reason, arrived));
         if let (None, true, Some(old)) = (parent, visit.added, root.old) {
@@ -258,7 +303,7 @@ impl Walk {
         let (mut at, mut reason) = (Some(last), closing);
         let mut added = self.visits.get(last).is_some_and(|visit| !visit.added);
         while let Some(visit) = at.and_then(|at| self.visits.get(at)) {
-            links.push(Link { from: visit.reference.clone(), reason, added });
+            links.push(Link { from: Reference::clone(&visit.object.reference), reason, added });
             (at, reason, added) = (visit.parent, visit.reason, false);
         }
         let added = last_added(&self.visits, last);

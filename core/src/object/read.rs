@@ -5,6 +5,7 @@ use super::manifest::{Condition, Manifest, Metadata, Spec, Status, Stored};
 use super::{Artifact, Kind, Owners, Reference, Switch};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use std::borrow::Borrow;
 use std::fmt;
 
 /// An object of a judged kind, with the fields that decisions read.
@@ -80,9 +81,10 @@ impl Object {
     /// # Errors
     /// Where a field that decisions read has a wrong type, where the bytes are no JSON object, and where the object is
     /// not the one that was asked for.
-    pub fn decode(reference: Reference, json: &[u8]) -> Result<Self, Unreadable> {
+    pub fn decode(reference: impl Borrow<Reference>, json: &[u8]) -> Result<Self, Unreadable> {
+        let reference = reference.borrow();
         let object = Self::from_stored(reference.kind, decode(json)?);
-        if object.reference.name != reference.name || object.reference.namespace != reference.namespace {
+        if object.reference != *reference {
             return Err(Unreadable::new("metadata.name", "the name that was asked for"));
         }
         Ok(object)
@@ -126,12 +128,11 @@ impl Object {
     }
 
     fn from_stored(kind: Kind, stored: Stored) -> Self {
-        let metadata = stored.metadata.unwrap_or_default();
-        let reference = Reference::new(
-            kind,
-            metadata.namespace.as_deref().unwrap_or_default(),
-            metadata.name.as_deref().unwrap_or_default(),
-        );
+        let mut metadata = stored.metadata.unwrap_or_default();
+        // Moved, not copied: every object that is read comes through here.
+        let namespace = metadata.namespace.take().filter(|_| kind.row().namespaced);
+        let name = metadata.name.take().unwrap_or_default();
+        let reference = Reference { kind, namespace: namespace.unwrap_or_default(), name };
         Self { reference, metadata, spec: stored.spec.unwrap_or_default(), status: stored.status.unwrap_or_default() }
     }
 

@@ -70,7 +70,6 @@ pub struct Release {
     owners: Vec<(Reference, DateTime<Utc>)>,
     store: Store,
     phase: Phase,
-    pending: Vec<Read>,
     looked_at: BTreeSet<Reference>,
 }
 
@@ -109,12 +108,12 @@ impl Release {
         settings: Settings,
         now: DateTime<Utc>,
     ) -> Self {
-        let mut store = Store::new(settings.max_reads);
+        let mut store = Store::new(settings.max_reads, now);
         let targets: Vec<_> = object.input_needs().into_iter().filter(|need| need.is_expression()).collect();
         let whole = if targets.is_empty() { None } else { resumed_whole(&object, json) };
         store.read_whole(targets.into_iter().map(|need| need.target));
-        let (phase, pending, looked_at) = (Phase::Owners, Vec::new(), BTreeSet::new());
-        Self { object, whole, settings, now, owners, store, phase, pending, looked_at }
+        let (phase, looked_at) = (Phase::Owners, BTreeSet::new());
+        Self { object, whole, settings, now, owners, store, phase, looked_at }
     }
 
     /// What is wanted next. Asking again without an answer gives up on it: what is missing counts as not judged.
@@ -132,7 +131,6 @@ impl Release {
             };
             if let Some(reads) = reads {
                 self.looked_at.extend(reads.iter().map(|read| read.reference.clone()));
-                self.pending.clone_from(&reads);
                 return Step::Read(reads);
             }
         }
@@ -140,11 +138,7 @@ impl Release {
 
     /// Takes the answers to the last step, one for each read in order. What is missing counts as not judged.
     pub fn answer(&mut self, fetched: Vec<Fetched>) {
-        let mut fetched = fetched.into_iter();
-        for read in std::mem::take(&mut self.pending) {
-            let found = fetched.next().unwrap_or_else(|| Fetched::Failed("no answer".into()));
-            self.store.insert(read, found);
-        }
+        self.store.answer(fetched);
     }
 
     /// All objects that were looked at: a change of one of them may change the answer.

@@ -36,12 +36,20 @@ fn it_holds_its_metadata_once() {
     assert_eq!(module().windows(text.len()).filter(|window| *window == text).count(), 1);
 }
 
+include!("../../usage.rs");
+
+#[test]
+fn the_usage_leaves_out_what_is_not_about_the_policy() {
+    let readme = "a\n<!-- demo: begin (kept) -->\nb\n<!-- binary: end -->\n<!-- demo: end -->\nc\n<!-- settings: begin -->\nd\n<!-- settings: end -->\n<!-- binary: begin -->\ne\n<!-- binary: end -->\nf\n";
+    assert_eq!(usage(readme), "a\nc\n<!-- settings: begin -->\nd\n<!-- settings: end -->\nf\n");
+}
+
 #[test]
 fn its_metadata_is_the_file_and_the_readme() {
     let mut expected: Value = yaml_serde::from_str(include_str!("../../metadata.yml")).unwrap();
     expected["protocolVersion"] = json!("v1");
     let readme = include_str!("../../../README.md");
-    expected["annotations"]["io.kubewarden.policy.usage"] = json!(readme);
+    expected["annotations"]["io.kubewarden.policy.usage"] = json!(usage(readme));
     let expected: Metadata = serde_json::from_value(expected).unwrap();
     assert_eq!(policy().metadata(), Some(&expected));
     assert!(expected.mutating && !expected.rules.is_empty());

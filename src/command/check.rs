@@ -8,7 +8,7 @@ use crate::output::{Exit, Painter, note, print};
 use anyhow::bail;
 use clap::Args;
 use sluicegate_offline::check::{Finding, Severity, Spot, Strictness, What, check, check_files};
-use sluicegate_offline::tree::{Tree, World};
+use sluicegate_offline::tree::World;
 use std::path::PathBuf;
 
 /// Finds dependency cycles, deadlocks, and references that are missing or of the wrong kind.
@@ -104,28 +104,4 @@ fn failed(failed: &[(String, String)]) -> Vec<Finding> {
         what: What::File(why.clone()),
     };
     failed.iter().map(finding).collect()
-}
-
-/// The objects that files describe, for commands about one cluster.
-///
-/// # Errors
-/// Where they describe several.
-pub fn one_world(paths: &[PathBuf], only: Option<&str>) -> anyhow::Result<(Tree, World)> {
-    let read = files::read(paths);
-    for (path, why) in &read.failed {
-        note(&format!("{path}: {why}"));
-    }
-    let mut worlds = read.tree.worlds();
-    if let Some(only) = only {
-        worlds.retain(|world| world.name == only);
-    }
-    let names: Vec<String> = worlds.iter().map(|world| world.name.clone()).collect();
-    match (worlds.pop(), worlds.is_empty()) {
-        (Some(world), true) => Ok((read.tree, world)),
-        (Some(_), false) => bail!("the files describe several clusters: name the folder of one: {}", names.join(", ")),
-        (None, _) => bail!(
-            "there are no objects in {}",
-            paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
-        ),
-    }
 }

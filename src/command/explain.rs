@@ -1,6 +1,7 @@
 //! `sluicegate explain`: why is it not ready?
 
 use super::cluster::{Cluster, ClusterArguments, object};
+use super::from_files::{self, FileArguments};
 use crate::cluster::read::{self, fetched};
 use crate::output::{Exit, Output, note, print};
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -12,6 +13,7 @@ use sluicegate_core::gate::Fetched;
 use sluicegate_core::graph::Loop;
 use sluicegate_core::object::{Kind, Reference};
 use sluicegate_core::text::chain as text;
+use sluicegate_offline::tree::{Tree, World as Files};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -27,6 +29,8 @@ const MISTAKEN: [(Kind, Kind); 2] =
 /// Says why an object is not ready: the chain of what it waits for, up to the root blocker.
 #[derive(Clone, Debug, Args)]
 pub struct ExplainArguments {
+    #[command(flatten)]
+    files: FileArguments,
     #[command(flatten)]
     cluster: ClusterArguments,
     /// The object, as KIND/NAME or KIND/NAMESPACE/NAME; the kind as kubectl takes it (ks/apps).
@@ -45,21 +49,68 @@ pub struct ExplainArguments {
 /// # Errors
 /// Where there is no cluster to ask, or no such kind.
 pub async fn run(arguments: ExplainArguments) -> anyhow::Result<ExitCode> {
-    let cluster = arguments.cluster.connect().await?;
-    let target = match object(&arguments.object, &cluster.namespace) {
-        Ok(target) => target,
-        Err(error) => {
-            note(&format!("error: {error:#}"));
-            return Ok(Exit::Usage.into());
-        }
-    };
     let mut world = World::new();
-    let mut cone = Cone::new([target.clone()], false);
-    let others = gather(&cluster, &mut cone, &mut world).await;
+    let (target, cone, others) = if arguments.files.is_given() {
+        let (tree, known) = arguments.files.read()?;
+        let target = match from_files::named(&arguments.object, arguments.cluster.namespace.as_deref(), &known) {
+            Ok(target) => target,
+            Err(error) => return Ok(wrong(&error)),
+        };
+        let mut cone = Cone::new([target.clone()], false);
+        let others = take(&tree, &known, &mut cone, &mut world);
+        (target, cone, others)
+    } else {
+        let cluster = arguments.cluster.connect().await?;
+        let target = match object(&arguments.object, &cluster.namespace) {
+            Ok(target) => target,
+            Err(error) => return Ok(wrong(&error)),
+        };
+        let mut cone = Cone::new([target.clone()], false);
+        let others = gather(&cluster, &mut cone, &mut world).await;
+        (target, cone, others)
+    };
     let asked = Asked { additive: arguments.additive_ready_expr, ..Asked::default() };
     let (text, exit) = explained(&target, &cone, &world, &asked, &others, arguments.output, Utc::now());
     print(&text)?;
     Ok(exit.into())
+}
+
+fn wrong(error: &anyhow::Error) -> ExitCode {
+    note(&format!("error: {error:#}"));
+    Exit::Usage.into()
+}
+
+/// Takes the whole cone from files.
+fn take(tree: &Tree, known: &Files, cone: &mut Cone, world: &mut World) -> BTreeMap<Reference, Reference> {
+    let mut others = BTreeMap::new();
+    loop {
+        let wanted = cone.grow(world);
+        if wanted.is_empty() {
+            return others;
+        }
+        for reference in wanted {
+            let json = known.objects.get(&reference).and_then(|definition| tree.json(definition));
+            let answer = match (json, known.unread.get(&reference)) {
+                (Some(json), _) => Fetched::Found(json),
+                (None, Some(unread)) => {
+                    let why = unread.why.as_ref().map_or_else(|| "it is encrypted".to_owned(), ToString::to_string);
+                    Fetched::Failed(why.into())
+                }
+                (None, None) => Fetched::Absent,
+            };
+            if matches!(answer, Fetched::Absent) {
+                let other = mistaken(&reference).filter(|other| known.objects.contains_key(other));
+                others.extend(other.map(|other| (reference.clone(), other)));
+            }
+            world.insert(&reference, answer);
+        }
+    }
+}
+
+/// What a name may be mistaken for.
+fn mistaken(member: &Reference) -> Option<Reference> {
+    let kind = MISTAKEN.iter().find(|(kind, _)| *kind == member.kind)?.1;
+    Some(Reference::new(kind, &member.namespace, &member.name))
 }
 
 /// Reads the whole cone, each object once, and for what is missing whether there is something else of its name.
@@ -75,10 +126,7 @@ async fn gather(cluster: &Cluster, cone: &mut Cone, world: &mut World) -> BTreeM
     }
     let missing = cone.members().map(|(member, _)| member);
     let missing = missing.filter(|member| matches!(world.get(member), Some(Known::Absent)));
-    let other = |member: &Reference| {
-        let kind = MISTAKEN.iter().find(|(kind, _)| *kind == member.kind)?.1;
-        Some((member.clone(), Reference::new(kind, &member.namespace, &member.name)))
-    };
+    let other = |member: &Reference| Some((member.clone(), mistaken(member)?));
     let pairs: Vec<(Reference, Reference)> = missing.filter_map(other).collect();
     let wanted: Vec<Reference> = pairs.iter().map(|(_, other)| other.clone()).collect();
     let answers = read_all(cluster, &wanted).await;

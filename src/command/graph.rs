@@ -1,6 +1,7 @@
 //! `sluicegate graph`: the needs as a tree, as Mermaid, DOT, JSON or SVG.
 
 use super::cluster::{Cluster, ClusterArguments, object};
+use super::from_files::{self, FileArguments};
 use crate::cluster::Trouble;
 use crate::cluster::list::list;
 use crate::cluster::read::get;
@@ -16,6 +17,7 @@ use sluicegate_offline::draw::{
     Charset, Drawing, Evidence, LARGEST, Look, MERMAID_EDGES, NodeId, State, Styling, TreeOptions, Way, cone, dot,
     json, looks, mermaid, svg, tree,
 };
+use sluicegate_offline::tree::World;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
@@ -46,6 +48,9 @@ pub struct GraphArguments {
     /// Draw the tree with characters that every terminal has.
     #[arg(long)]
     pub ascii: bool,
+    /// Files.
+    #[command(flatten)]
+    pub files: FileArguments,
     /// The cluster.
     #[command(flatten)]
     pub cluster: ClusterArguments,
@@ -112,16 +117,24 @@ pub async fn run(arguments: GraphArguments) -> anyhow::Result<ExitCode> {
         note("error: --reverse asks for an object: what waits behind which?");
         return Ok(Exit::Usage.into());
     }
-    let cluster = arguments.cluster.connect().await?;
     let named = arguments.objects.iter().chain(&arguments.start);
-    let start = named.map(|text| object(text, &cluster.namespace)).collect::<anyhow::Result<Vec<_>>>()?;
-    let material = collect(&cluster, &start, arguments.all_namespaces).await?;
-    if material.objects.is_empty() && material.unread.is_empty() && start.is_empty() {
-        match arguments.all_namespaces {
-            true => note("the cluster has no objects of the judged kinds"),
-            false => note(&format!("nothing in namespace {}; -A looks everywhere", cluster.namespace)),
+    let (start, material) = if arguments.files.is_given() {
+        let (_, world) = arguments.files.read()?;
+        let namespace = arguments.cluster.namespace.as_deref();
+        let start = named.map(|text| from_files::named(text, namespace, &world)).collect::<anyhow::Result<Vec<_>>>()?;
+        (start, of_files(world))
+    } else {
+        let cluster = arguments.cluster.connect().await?;
+        let start = named.map(|text| object(text, &cluster.namespace)).collect::<anyhow::Result<Vec<_>>>()?;
+        let material = collect(&cluster, &start, arguments.all_namespaces).await?;
+        if material.objects.is_empty() && material.unread.is_empty() && start.is_empty() {
+            match arguments.all_namespaces {
+                true => note("the cluster has no objects of the judged kinds"),
+                false => note(&format!("nothing in namespace {}; -A looks everywhere", cluster.namespace)),
+            }
         }
-    }
+        (start, material)
+    };
     let wanted = Wanted {
         start,
         reverse: arguments.reverse,
@@ -209,6 +222,20 @@ fn notes(drawing: &Drawing, form: Form) -> Vec<String> {
         notes.push(format!("{edges} edges: Mermaid draws more than {MERMAID_EDGES} only where maxEdges is set"));
     }
     notes
+}
+
+fn of_files(world: World) -> Material {
+    let unread = world
+        .unread
+        .into_iter()
+        .map(|(own, unread)| (own, unread.why.map_or_else(|| "encrypted".to_owned(), |why| why.to_string())));
+    // A status in files is one that somebody has exported: then all of them have one.
+    let has_status = world.objects.values().any(|definition| definition.object.status.conditions.is_some());
+    Material {
+        unread: unread.collect(),
+        objects: world.objects.into_iter().map(|(own, definition)| (own, definition.object)).collect(),
+        evidence: if has_status { Evidence::Cluster } else { Evidence::Files },
+    }
 }
 
 /// The objects of the namespaces that are asked for by one list a kind, and what they need elsewhere one by one.

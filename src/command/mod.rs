@@ -4,6 +4,7 @@ pub mod check;
 pub mod cluster;
 pub mod completions;
 pub mod explain;
+pub mod from_files;
 pub mod graph;
 pub mod man;
 pub mod rbac;

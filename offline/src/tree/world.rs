@@ -44,6 +44,8 @@ pub struct Definition {
     pub prunes: bool,
     /// Whether its status is that of a cluster.
     pub live: bool,
+    /// What is in it as JSON, where that is not what is written.
+    changed: Option<Box<str>>,
 }
 
 /// Why an object that is there is not judged.
@@ -138,6 +140,7 @@ impl Tree {
             owner: applied.owner.clone(),
             unknown_version: unknown_version(&resource.header),
             prunes: world.followed.contains(&reference) && prunes(self, resource),
+            changed: resource.changed.as_ref().map(|changed| changed.to_string().into_boxed_str()),
             ..Definition::new(object, Some(place))
         };
         match world.objects.get_mut(&reference) {
@@ -162,6 +165,22 @@ impl Tree {
             },
             None => 1,
         }
+    }
+
+    /// A definition as the API server would give it: with its name and namespace, which files may leave out.
+    #[must_use]
+    pub fn json(&self, definition: &Definition) -> Option<Vec<u8>> {
+        let mut value: Value = match &definition.changed {
+            Some(changed) => serde_json::from_str(changed).ok()?,
+            None => serde_json::from_slice(&self.source(definition.place?)?.json).ok()?,
+        };
+        let own = &definition.object.reference;
+        let metadata = value.get_mut("metadata")?.as_object_mut()?;
+        metadata.insert("name".to_owned(), Value::from(&*own.name));
+        if own.kind.row().namespaced {
+            metadata.insert("namespace".to_owned(), Value::from(&*own.namespace));
+        }
+        Some(value.to_string().into_bytes())
     }
 
     /// What stands in a document of a judged kind.
@@ -262,7 +281,7 @@ impl World {
 
 impl Definition {
     fn new(object: Object, place: Option<Place>) -> Self {
-        Self { object, place, owner: None, unknown_version: None, prunes: false, live: false }
+        Self { object, place, owner: None, unknown_version: None, prunes: false, live: false, changed: None }
     }
 }
 

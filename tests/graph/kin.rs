@@ -17,6 +17,8 @@ fn live_names() {
         (&["graph", "-o", "s"], "svg\n:4\n"),
         (&["gra"], "graph\n:4\n"),
         (&["graph", "--rev"], "--reverse\n:4\n"),
+        (&["explain", "ks/a"], "ks/a\n:4\n"),
+        (&["wait", "-n", "other", "ks/"], "ks/behind\n:4\n"),
         (&["graph", "nothing/"], ":4\n"),
     ] {
         let words = [&["__complete"], words].concat();

@@ -117,15 +117,21 @@ pub async fn run(arguments: GraphArguments) -> anyhow::Result<ExitCode> {
         note("error: --reverse asks for an object: what waits behind which?");
         return Ok(Exit::Usage.into());
     }
-    let named = arguments.objects.iter().chain(&arguments.start);
+    let named = || arguments.objects.iter().chain(&arguments.start);
+    // What is wrong in any namespace needs no cluster to be told.
+    if let Some(error) = named().find_map(|text| object(text, "default").err()) {
+        note(&format!("error: {error:#}"));
+        return Ok(Exit::Usage.into());
+    }
     let (start, material) = if arguments.files.is_given() {
         let (_, world) = arguments.files.read()?;
         let namespace = arguments.cluster.namespace.as_deref();
-        let start = named.map(|text| from_files::named(text, namespace, &world)).collect::<anyhow::Result<Vec<_>>>()?;
+        let start =
+            named().map(|text| from_files::named(text, namespace, &world)).collect::<anyhow::Result<Vec<_>>>()?;
         (start, of_files(world))
     } else {
         let cluster = arguments.cluster.connect().await?;
-        let start = named.map(|text| object(text, &cluster.namespace)).collect::<anyhow::Result<Vec<_>>>()?;
+        let start = named().map(|text| object(text, &cluster.namespace)).collect::<anyhow::Result<Vec<_>>>()?;
         let material = collect(&cluster, &start, arguments.all_namespaces).await?;
         if material.objects.is_empty() && material.unread.is_empty() && start.is_empty() {
             match arguments.all_namespaces {
@@ -167,7 +173,6 @@ pub fn draw(material: &Material, wanted: &Wanted) -> anyhow::Result<Answer> {
     let way = if wanted.reverse { Way::Dependants } else { Way::Needs };
     let part = (!wanted.start.is_empty()).then(|| cone(&graph, &wanted.start, way));
     let looks = looks(&material.objects, material.evidence);
-    let unread = |own: &Reference| material.unread.get(own);
     for own in material.unread.keys().filter(|own| part.as_ref().is_none_or(|part| part.contains(own))) {
         // Without needs that anybody could tell. What is needed is in the graph already, as absent.
         if graph.dependants(own).is_empty() {
@@ -175,8 +180,8 @@ pub fn draw(material: &Material, wanted: &Wanted) -> anyhow::Result<Answer> {
         }
     }
     let drawing = Drawing::within(&graph, part.as_ref(), |own| {
-        let unknown = || Look { state: State::Unknown, why: unread(own).cloned() };
-        looks.get(own).cloned().or_else(|| unread(own).map(|_| unknown()))
+        let unread = || Some(Look { state: State::Unknown, why: Some(material.unread.get(own)?.clone()) });
+        looks.get(own).cloned().or_else(unread)
     });
     let text = match wanted.form {
         Form::Tree => tree(

@@ -40,7 +40,7 @@ pub fn incident() -> BTreeMap<Reference, Object> {
     let request: Value = serde_json::from_slice(&std::fs::read(root.join("requests/cycle.json")).unwrap()).unwrap();
     let changed = object(&request["request"]["object"]);
     let cluster = objects.get_mut(&changed.reference).unwrap();
-    cluster.spec = changed.spec;
+    (cluster.metadata, cluster.spec) = (changed.metadata, changed.spec);
     objects
 }
 

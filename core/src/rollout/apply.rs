@@ -68,21 +68,31 @@ pub(super) fn of_missing(missing: &Reference, cone: &Cone, judgement: &Judgement
 }
 
 fn ahead(owners: impl Iterator<Item = Reference>, object: &Reference, judgement: &Judgement, world: &World) -> Applied {
-    let waiting = waiting_before(object, judgement);
-    let mut unknown = Vec::new();
-    for owner in owners.filter(|owner| !waiting.contains(owner)) {
+    let (mut at_work, mut unknown) = (Vec::new(), Vec::new());
+    for owner in owners {
         match world.get(&owner) {
-            None => unknown.push(owner),
+            None => unknown.push((owner.clone(), owner)),
             Some(Known::Found(found)) => match is_past(&found.object, world) {
                 Ok(true) => {}
-                Ok(false) => return Applied::Ahead,
-                Err(source) => unknown.push(source),
+                Ok(false) => at_work.push(owner),
+                Err(source) => unknown.push((owner, source)),
             },
             // Whoever cannot be seen is not waited for.
             Some(_) => {}
         }
     }
-    if unknown.is_empty() { Applied::Past } else { Applied::Unknown(unknown) }
+    if at_work.is_empty() && unknown.is_empty() {
+        return Applied::Past;
+    }
+    let waiting = waiting_before(object, judgement);
+    if at_work.iter().any(|owner| !waiting.contains(owner)) {
+        return Applied::Ahead;
+    }
+    unknown.retain(|(owner, _)| !waiting.contains(owner));
+    if unknown.is_empty() {
+        return Applied::Past;
+    }
+    Applied::Unknown(unknown.into_iter().map(|(_, wanted)| wanted).collect())
 }
 
 /// All that cannot reconcile before this object is settled: they apply nothing until then.

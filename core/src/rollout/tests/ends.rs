@@ -247,3 +247,52 @@ fn what_may_not_be_read_can_never_be_proved() {
     stage.world.insert(&repo(), Fetched::Forbidden);
     assert!(matches!(stage.look().verdict, Verdict::Unreadable(root) if root.at == repo()));
 }
+
+fn owned(json: Value) -> Value {
+    with(
+        json,
+        &[
+            ("/metadata/labels/kustomize.toolkit.fluxcd.io~1name", json!("parent")),
+            ("/metadata/labels/kustomize.toolkit.fluxcd.io~1namespace", json!("ns")),
+        ],
+    )
+}
+
+#[test]
+fn a_child_is_no_end_while_a_request_to_its_parent_or_its_source_is_ahead() {
+    let parent = with(
+        sample::kustomization("ns", "parent"),
+        &[
+            ("/spec/wait", json!(true)),
+            (
+                "/status/inventory/entries",
+                json!([{"id": "ns_child_kustomize.toolkit.fluxcd.io_Kustomization", "v": "v1"}]),
+            ),
+        ],
+    );
+    let objects = [repository(), owned(suspended(kustomization("child", &[]))), parent];
+    let options = Options { reconcile: true, ..Options::default() };
+    let mut stage = Stage::new(&[ks("parent")], &objects, options);
+    assert_eq!(stage.look().verdict, Verdict::Waiting, "the source will be asked");
+    stage.act(&Act::Request(repo()), "T1");
+    assert_eq!(stage.look().verdict, Verdict::Waiting, "it has been asked");
+    stage.reconcile(&repo());
+    let look = stage.look();
+    assert_eq!((look.verdict, look.acts), (Verdict::Waiting, vec![Act::Request(ks("parent"))]));
+    stage.act(&Act::Request(ks("parent")), "T2");
+    assert_eq!(stage.look().verdict, Verdict::Waiting, "the parent has been asked");
+    stage.reconcile(&ks("parent"));
+    assert_eq!(dead_at(&stage.look()), Some(&ks("child")));
+}
+
+#[test]
+fn what_is_stalled_is_no_end_while_its_source_is_to_be_asked() {
+    let objects = [repository(), kustomization("a", &["b"]), stalled(kustomization("b", &[]))];
+    let options = Options { reconcile: true, ..Options::default() };
+    let mut stage = Stage::new(&[ks("a")], &objects, options);
+    assert_eq!(stage.look().verdict, Verdict::Waiting);
+    stage.act(&Act::Request(repo()), "T1");
+    assert_eq!(stage.look().verdict, Verdict::Waiting);
+    stage.reconcile(&repo());
+    assert_eq!(dead_at(&stage.look()), Some(&ks("b")));
+}

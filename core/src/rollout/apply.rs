@@ -100,9 +100,21 @@ pub(super) fn of_missing(
     ahead(appliers.into_iter(), missing, judgement, world, pending)
 }
 
-fn ahead(owners: impl Iterator<Item = Reference>, object: &Reference, judgement: &Judgement, world: &World) -> Applied {
+fn ahead(
+    owners: impl Iterator<Item = Reference>,
+    object: &Reference,
+    judgement: &Judgement,
+    world: &World,
+    pending: &BTreeSet<Reference>,
+) -> Applied {
     let (mut at_work, mut unknown) = (Vec::new(), Vec::new());
     for owner in owners {
+        let lacks_inputs = |state: &State| state.waits.iter().any(|need| need.direction == Direction::Input);
+        let suspended = world.found(&owner).is_some_and(|found| found.object.is_suspended());
+        if !suspended && (pending.contains(&owner) || judgement.states.get(&owner).is_some_and(lacks_inputs)) {
+            at_work.push(owner);
+            continue;
+        }
         match world.get(&owner) {
             None => unknown.push((owner.clone(), owner)),
             Some(Known::Found(found)) => match is_past(&found.object, world) {

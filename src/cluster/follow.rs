@@ -72,6 +72,12 @@ impl Followers {
         }
     }
 
+    /// Whether each of them has a watch, as far as their number goes.
+    #[must_use]
+    pub fn are_few(&self) -> bool {
+        self.followed.len() <= WATCHES
+    }
+
     /// All that is followed.
     #[must_use]
     pub fn followed(&self) -> &BTreeSet<Reference> {

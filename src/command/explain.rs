@@ -29,10 +29,6 @@ const MISTAKEN: [(Kind, Kind); 2] =
 /// Says why an object is not ready: the chain of what it waits for, up to the root blocker.
 #[derive(Clone, Debug, Args)]
 pub struct ExplainArguments {
-    #[command(flatten)]
-    files: FileArguments,
-    #[command(flatten)]
-    cluster: ClusterArguments,
     /// The object, as KIND/NAME or KIND/NAMESPACE/NAME; the kind as kubectl takes it (ks/apps).
     #[arg(value_name = "KIND/NAME")]
     object: String,
@@ -42,6 +38,10 @@ pub struct ExplainArguments {
     /// The form of the output.
     #[arg(long, short, value_enum, default_value = "text")]
     output: Output,
+    #[command(flatten)]
+    files: FileArguments,
+    #[command(flatten)]
+    cluster: ClusterArguments,
 }
 
 /// Runs the command: 0 if the object and all that it needs is settled, 1 if not.

@@ -6,6 +6,8 @@
 mod process;
 #[path = "../wait/server.rs"]
 mod server;
+#[path = "../wait/wire.rs"]
+mod wire;
 
 use process::run;
 use serde_json::{Value, json};
@@ -198,4 +200,11 @@ fn machines_get_the_chain_as_json() {
         failed(sample::kustomization("ns", "infra"), "BuildFailed", "kustomize build failed"),
     ]);
     insta::assert_snapshot!(run(&server, &["explain", "ks/apps", "-o", "json"]));
+}
+
+#[test]
+fn case_35_a_need_on_a_kind_that_is_not_judged_is_named() {
+    let entry = json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": "w", "namespace": "c"});
+    let set = with(sample::resource_set("ns", "net"), &[("/spec/dependsOn", json!([entry]))]);
+    insta::assert_snapshot!(run(&Server::with([set]), &["explain", "rset/net"]));
 }

@@ -132,6 +132,23 @@ fn case_01_a_loop_ends_it() {
 fn case_23_a_missing_object_ends_it() {
     let server = Server::with([repository(), waiting("a", "gone")]);
     insta::assert_snapshot!(run(&server, &["wait", "ks/a"]));
+    let server = Server::with([repository()]).without(Kind::Terraform);
+    insta::assert_snapshot!(run(&server, &["wait", "tf/a"]));
+}
+
+#[test]
+fn more_than_can_be_watched_are_read_once_more() {
+    let names: Vec<String> = (0..250).map(|n| format!("k{n}")).collect();
+    let needs: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut objects = vec![repository(), kustomization("all", &needs)];
+    objects.extend(names.iter().map(|name| kustomization(name, &[])));
+    let server = Server::with(objects);
+    let output = command(&server, &["wait", "ks/all"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(server.calls("GET").len(), 2 * 252);
+    assert!(server.calls("WATCH").len() <= 200, "{}", server.calls("WATCH").len());
+    assert_eq!(server.calls("LIST").len(), 0);
+    server.is_fine();
 }
 
 #[test]

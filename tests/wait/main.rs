@@ -7,6 +7,7 @@ mod process;
 mod server;
 mod terminal;
 mod watches;
+mod wire;
 mod writes;
 
 use serde_json::{Value, json};
@@ -47,4 +48,15 @@ pub fn failed(json: Value, reason: &str, message: &str) -> Value {
 
 pub fn waiting(name: &str, on: &str) -> Value {
     failed(kustomization(name, &[on]), "DependencyNotReady", &format!("dependency 'ns/{on}' is not ready"))
+}
+
+#[test]
+fn the_page_about_waiting_explains_every_flag() {
+    use clap::{Args, Command};
+    let page = include_str!("../../docs/waiting.md");
+    let command = sluicegate::command::wait::WaitArguments::augment_args(Command::new("wait"));
+    for argument in command.get_arguments().filter(|argument| argument.get_help_heading() != Some("Cluster")) {
+        let Some(flag) = argument.get_long() else { continue };
+        assert!(page.contains(&format!("`--{flag}`")), "{flag}");
+    }
 }

@@ -1,10 +1,11 @@
 //! An API server over HTTP, for commands that run as processes. It serves what it was given, counts every request, and
 //! answers nothing that it was not made for: any other request fails the test.
 
+use crate::wire::{Body, forbidden, json_answer, named, parameter, status};
 use futures::StreamExt;
 use futures::channel::mpsc::{UnboundedSender, unbounded};
 use http::{Method, Request, Response};
-use http_body_util::{BodyExt, StreamBody, combinators::BoxBody};
+use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Bytes, Frame, Incoming};
 use serde_json::{Value, json};
 use sluicegate_core::object::{KINDS, Kind, Reference};
@@ -13,7 +14,6 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-type Body = BoxBody<Bytes, Infallible>;
 type Action = Box<dyn FnMut(&mut Inner) + Send>;
 
 /// What is done once a request has come that its text is part of: after it was answered, as a controller would.
@@ -359,41 +359,6 @@ impl Inner {
         triggers.append(&mut self.triggers);
         self.triggers = triggers;
     }
-}
-
-fn named<'p>(parts: &[&'p str]) -> Option<(Kind, &'p str, Option<&'p str>)> {
-    let (group, rest) = (parts.first()?, parts.get(2..)?);
-    let (namespace, plural, name) = match rest {
-        ["namespaces", namespace, plural] => (*namespace, plural, None),
-        ["namespaces", namespace, plural, name] => (*namespace, plural, Some(*name)),
-        [plural] => ("", plural, None),
-        [plural, name] => ("", plural, Some(*name)),
-        _ => return None,
-    };
-    let row = KINDS.iter().find(|row| row.group == *group && row.plural == *plural)?;
-    Some((row.kind, namespace, name))
-}
-
-fn parameter(query: &str, name: &str) -> String {
-    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    let value = pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value).unwrap_or_default();
-    value.replace("%3D", "=").replace("%2F", "/")
-}
-
-fn json_answer(code: u16, body: &Value) -> Response<Body> {
-    let body = http_body_util::Full::new(Bytes::from(body.to_string())).boxed();
-    Response::builder().status(code).header("content-type", "application/json").body(body).unwrap()
-}
-
-fn status(code: u16, reason: &str, message: &str) -> Response<Body> {
-    let body = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": code,
-                      "reason": reason});
-    json_answer(code, &body)
-}
-
-fn forbidden(verb: &str, kind: Kind) -> Response<Body> {
-    let words = format!("{} is forbidden: User \"u\" cannot {verb} resource", kind.resource());
-    status(403, "Forbidden", &words)
 }
 
 async fn serve(listener: std::net::TcpListener, inner: Arc<Mutex<Inner>>) {

@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::process::Stdio;
 
 /// Runs a command with standard error on a terminal of this size; all that was written to it.
-fn on_terminal(server: &Server, arguments: &[&str], columns: u16, rows: u16) -> String {
+fn on_terminal(server: &Server, arguments: &[&str], columns: u16, rows: u16, colour: bool) -> String {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&controller).unwrap();
     unlockpt(&controller).unwrap();
@@ -19,8 +19,13 @@ fn on_terminal(server: &Server, arguments: &[&str], columns: u16, rows: u16) -> 
     tcsetwinsize(&controller, size).unwrap();
     let name = ptsname(&controller, Vec::new()).unwrap();
     let terminal = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-    let mut child =
-        command(server, arguments).stdout(Stdio::null()).stderr(Stdio::from(OwnedFd::from(terminal))).spawn().unwrap();
+    let mut command = command(server, arguments);
+    if colour {
+        command.env_remove("NO_COLOR").env("TERM", "xterm");
+    }
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::from(OwnedFd::from(terminal))).spawn().unwrap();
+    // Our own copies of the terminal are closed with it: else nobody would ever see its end.
+    drop(command);
     let reader = std::thread::spawn(move || {
         let (mut all, mut buffer) = (Vec::new(), [0_u8; 4096]);
         let mut file = File::from(controller);
@@ -59,28 +64,35 @@ fn server() -> Server {
 
 #[test]
 fn the_tree_fits_into_80_columns() {
-    let (text, widest) = picture(&on_terminal(&server(), &["wait", "ks/apps", "--timeout", "1s"], 80, 24));
+    let (text, widest) = picture(&on_terminal(&server(), &["wait", "ks/apps", "--timeout", "1s"], 80, 24, false));
     assert!(widest <= 80, "{text}");
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn the_tree_uses_200_columns() {
-    let (text, widest) = picture(&on_terminal(&server(), &["wait", "ks/apps", "--timeout", "1s"], 200, 24));
+    let (text, widest) = picture(&on_terminal(&server(), &["wait", "ks/apps", "--timeout", "1s"], 200, 24, false));
     assert!(widest <= 200, "{text}");
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn the_tree_fits_into_a_few_lines() {
-    let (text, _) = picture(&on_terminal(&server(), &["wait", "ks/apps", "--timeout", "1s"], 80, 4));
+    let (text, _) = picture(&on_terminal(&server(), &["wait", "ks/apps", "--timeout", "1s"], 80, 4, false));
     assert!(text.lines().count() < 4, "{text}");
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn nothing_of_the_tree_is_left_at_the_end() {
-    let written = on_terminal(&server(), &["wait", "ks/apps", "--timeout", "1s"], 80, 24);
+    let written = on_terminal(&server(), &["wait", "ks/apps", "--timeout", "1s"], 80, 24, false);
     assert!(written.ends_with("\r\u{1b}[J"), "{written:?}");
     assert!(!written.contains("\u{1b}[3"), "NO_COLOR is set: {written:?}");
+}
+
+#[test]
+fn it_is_painted_where_nobody_minds() {
+    let written = on_terminal(&server(), &["wait", "ks/apps", "--timeout", "1s"], 80, 24, true);
+    assert!(written.contains("\u{1b}[31m      Kustomization/ns/controllers"), "{written:?}");
+    assert!(written.ends_with("\r\u{1b}[J"), "{written:?}");
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::gate::Fetched;
 use crate::object::{Kind, Switch};
-use crate::testing::{reference, sample, set, with};
+use crate::testing::{reference, reference as reference_of, sample, set, with};
 use proptest::prelude::*;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -181,6 +181,51 @@ fn a_chart_that_the_release_will_write_anew_is_not_the_root() {
     assert_eq!(shown(&judged(reference(&release), &world)), "r");
     let gone = [release.clone(), sample::git_repository("ns", "repo")];
     assert_eq!(shown(&judged(reference(&release), &gone)), "r", "nor is one that it has not written yet");
+}
+
+fn generated() -> [Value; 4] {
+    let consumer = with(
+        sample::kustomization("ns", "k"),
+        &[
+            ("/spec/sourceRef", json!({"kind": "ExternalArtifact", "name": sample::ARTIFACT})),
+            ("/status/lastAppliedRevision", json!(sample::ARTIFACT_REVISION)),
+        ],
+    );
+    let artifact = sample::external_artifact("ns", sample::ARTIFACT);
+    let generator = sample::artifact_generator("ns", sample::GENERATOR);
+    [consumer, artifact, generator, sample::git_repository("ns", "repo")]
+}
+
+#[test]
+fn case_105_the_chain_goes_through_artifacts_and_generators() {
+    assert_eq!(shown(&judged(ks("k"), &generated())), "");
+    let mut objects = generated();
+    set(&mut objects[3], "/metadata/generation", json!(4));
+    assert_eq!(shown(&judged(ks("k"), &objects)), "k>artifact>generator>repo");
+    let mut objects = generated();
+    set(&mut objects[2], "/metadata/annotations/source.extensions.fluxcd.io~1reconcile", json!("disabled"));
+    assert_eq!(shown(&judged(ks("k"), &objects)), "k>artifact>generator");
+}
+
+#[test]
+fn case_79_a_torn_status_is_the_root() {
+    let torn = with(sample::git_repository("ns", "repo"), &[("/status/artifact/revision", json!("v1@sha1:1111111"))]);
+    let judgement = judged(ks("k"), &[sample::kustomization("ns", "k"), torn]);
+    assert_eq!(shown(&judgement), "k>repo");
+    let troubles = &judgement.states[&judgement.roots[0].at].troubles;
+    assert!(troubles.iter().any(|t| matches!(t, Trouble::Blocked(Blocker::TornRevision { .. }))), "{troubles:?}");
+}
+
+#[test]
+fn case_103_a_static_repository_is_settled_and_an_empty_one_is_not() {
+    let of = |source: Value| {
+        let reference = json!({"kind": "HelmRepository", "name": "r"});
+        let release = with(sample::helm_release("ns", "x"), &[("/spec/chart/spec/sourceRef", reference.clone())]);
+        let chart = with(sample::helm_chart("ns", "ns-x"), &[("/spec/sourceRef", reference)]);
+        shown(&judged(reference_of(&release), &[source, release, chart]))
+    };
+    assert_eq!(of(sample::helm_repository_oci("ns", "r")), "");
+    assert_eq!(of(with(sample::helm_repository("ns", "r"), &[("/status", Value::Null)])), "x>r");
 }
 
 #[rstest]

@@ -239,7 +239,7 @@ impl Rollout {
             }
             if self.options.resume && state.required && object.is_suspended() && !is_vetoed(object) {
                 // Its owner may be about to change it: resumed now, it would do what it did before.
-                match of_object(object, judgement, world) {
+                match of_object(object, judgement, world, pending) {
                     Applied::Past => acts.push(Act::Resume(member.clone())),
                     Applied::Ahead => {}
                     Applied::Unknown(unknown) => wants.extend(unknown),
@@ -333,7 +333,7 @@ impl Rollout {
 }
 
 /// Whether something that this object is made of is still to be asked.
-fn is_behind(object: &Object, pending: &BTreeSet<Reference>, world: &World) -> bool {
+pub(super) fn is_behind(object: &Object, pending: &BTreeSet<Reference>, world: &World) -> bool {
     if pending.is_empty() {
         return false;
     }

@@ -1,7 +1,7 @@
 //! How a roll-out ends.
 
 use super::apply::{Applied, of_missing, of_object};
-use super::machine::Options;
+use super::machine::{Options, is_behind};
 use crate::chain::{Cone, Judgement, Root, State, Trouble, World};
 use crate::gate::{Unread, carried, is_vetoed};
 use crate::graph::Loop;
@@ -54,11 +54,11 @@ pub(super) fn dead(
     for (member, state) in judgement.states.iter().filter(|(_, state)| state.required) {
         let applied = match kind_of_end(member, state, options, world, pending) {
             None => continue,
-            Some(End::Missing) => of_missing(member, cone, judgement, world),
+            Some(End::Missing) => of_missing(member, cone, judgement, world, pending),
             Some(End::Standing) => match world.found(member) {
                 // The revision that is expected may bring another one.
                 Some(found) if unexpected && !found.object.owners().0.is_empty() => Applied::Ahead,
-                Some(found) => of_object(&found.object, judgement, world),
+                Some(found) => of_object(&found.object, judgement, world, pending),
                 None => continue,
             },
         };
@@ -73,7 +73,7 @@ pub(super) fn dead(
         let found = judgement.loops.first()?;
         let mut past = true;
         for object in found.members().filter_map(|member| world.found(member)) {
-            match of_object(&object.object, judgement, world) {
+            match of_object(&object.object, judgement, world, pending) {
                 Applied::Past => {}
                 Applied::Ahead => past = false,
                 Applied::Unknown(unknown) => {
@@ -120,7 +120,8 @@ fn kind_of_end(
             Blocker::RequestNotHandled { .. } | Blocker::GenerationNotObserved { .. } | Blocker::Reconciling { .. }
         )
     });
-    (stalled && !earlier && state.waits.is_empty() && !pending.contains(member)).then_some(End::Standing)
+    let ahead = pending.contains(member) || is_behind(object, pending, world);
+    (stalled && !earlier && state.waits.is_empty() && !ahead).then_some(End::Standing)
 }
 
 /// The nearest member that may not be read.

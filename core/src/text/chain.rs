@@ -2,8 +2,8 @@
 
 use super::gate::duration;
 use super::{clean, expression_failure};
-use crate::chain::{Evidence, Hint, Judgement, Root, State, Trouble, World, evidence, hints};
-use crate::gate::{Names, Unread};
+use crate::chain::{Evidence, Found, Hint, Judgement, Root, State, Trouble, World, evidence, hints};
+use crate::gate::{Finding, Names, Unread};
 use crate::graph::Loop;
 use crate::object::{Kind, Reference};
 use crate::settled::Snapshot;
@@ -213,6 +213,7 @@ fn described(
         for remark in hints(found, state, world, now) {
             let _ = writeln!(text, "    {}", hint(&remark, now));
         }
+        text.push_str(&unjudged(at, found));
     }
     if let Some(other) = others.get(at) {
         let cannot = match at.kind {
@@ -222,6 +223,15 @@ fn described(
             _ => String::new(),
         };
         let _ = writeln!(text, "    there is {other}{cannot}");
+    }
+    text
+}
+
+/// The needs of an object on kinds that are not judged, a line each: nobody here knows whether they are met.
+fn unjudged(at: &Reference, found: &Found) -> String {
+    let mut text = String::new();
+    for unjudged in found.object.needs().unjudged.into_iter().take(TROUBLES) {
+        let _ = writeln!(text, "    note: {}", Finding::Unjudged(unjudged).line(at, &Names::everything(at)));
     }
     text
 }
@@ -238,9 +248,10 @@ fn settled(target: &Reference, judgement: &Judgement, world: &World) -> String {
     });
     let revision = revision.map(|revision| format!(" at {}", clean(revision, REVISION))).unwrap_or_default();
     let others = judgement.states.values().filter(|state| state.required).count().saturating_sub(1);
+    let notes = world.found(target).map(|found| unjudged(target, found)).unwrap_or_default();
     match others {
-        0 => format!("{target} is settled{revision}\n"),
-        1 => format!("{target} is settled{revision}, and so is the one object that it needs\n"),
-        _ => format!("{target} is settled{revision}, and so are the {others} objects that it needs\n"),
+        0 => format!("{target} is settled{revision}\n{notes}"),
+        1 => format!("{target} is settled{revision}, and so is the one object that it needs\n{notes}"),
+        _ => format!("{target} is settled{revision}, and so are the {others} objects that it needs\n{notes}"),
     }
 }

@@ -16,3 +16,4 @@ mod s10_fifty_at_once;
 mod s11_reads_that_fail;
 mod s12_registry;
 mod s12_upgrade;
+mod s13_wait;

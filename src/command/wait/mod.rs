@@ -19,8 +19,6 @@ use std::process::ExitCode;
 /// It ends early where nothing can change any more without somebody's doing.
 #[derive(Clone, Debug, Args)]
 pub struct WaitArguments {
-    #[command(flatten)]
-    cluster: ClusterArguments,
     /// The objects, as KIND/NAME or KIND/NAMESPACE/NAME; with --all or --selector kinds alone.
     #[arg(value_name = "KIND/NAME")]
     objects: Vec<String>,
@@ -62,6 +60,8 @@ pub struct WaitArguments {
     /// The form of the output; json gives an event a line.
     #[arg(long, short, value_enum, default_value = "text")]
     output: Output,
+    #[command(flatten)]
+    cluster: ClusterArguments,
 }
 
 fn time(text: &str) -> Result<TimeDelta, String> {

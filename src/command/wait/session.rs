@@ -12,13 +12,14 @@ use anyhow::Context;
 use chrono::{DateTime, Utc};
 use sluicegate_core::chain::World;
 use sluicegate_core::object::{Kind, Reference};
-use sluicegate_core::rollout::{Look, Rollout, Verdict};
+use sluicegate_core::rollout::{Act, Look, Rollout, Verdict};
 use sluicegate_core::text::rollout as text;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
 use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -82,7 +83,7 @@ impl Session<'_> {
             }
             let acts: Vec<_> = look.acts.iter().filter(|act| self.hands.may(act)).cloned().collect();
             for act in &acts {
-                let (sluicegate_core::rollout::Act::Request(own) | sluicegate_core::rollout::Act::Resume(own)) = act;
+                let (Act::Request(own) | Act::Resume(own)) = act;
                 match self.hands.carry_out(act, &mut self.world, &mut self.rollout, self.clock.now()).await {
                     Acted::Wrote(what) => self.display.news(own, "written", what, self.clock.now())?,
                     Acted::Refused(what) => {
@@ -158,8 +159,8 @@ impl Session<'_> {
 
     /// Whether a verdict needs no further look: a good end over objects that are all watched.
     fn is_sure(&self, look: &Look) -> bool {
-        let few = self.followers.followed().len() < 200;
-        matches!(look.verdict, Verdict::Done | Verdict::Met) && self.unwatched.is_empty() && few
+        let watched = self.unwatched.is_empty() && self.followers.are_few();
+        matches!(look.verdict, Verdict::Done | Verdict::Met) && watched
     }
 
     async fn read_once_more(&mut self) -> anyhow::Result<Look> {
@@ -208,20 +209,19 @@ async fn until(instant: Option<Instant>) {
     }
 }
 
-/// Ends when somebody ends the process: by Ctrl-C, or as a supervisor does.
+/// Ends when somebody ends the process: by Ctrl-C, or as a supervisor does. The handlers are in place at once.
 fn stopped() -> Pin<Box<dyn Future<Output = ()> + Send>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let terminated = signal(SignalKind::terminate());
+    let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
     Box::pin(async move {
-        let terminate = async {
-            match terminated {
+        let [interrupted, terminated] = signals.map(|signal| async {
+            match signal {
                 Ok(mut signal) => drop(signal.recv().await),
                 Err(_) => std::future::pending().await,
             }
-        };
+        });
         tokio::select! {
-            result = tokio::signal::ctrl_c() => if result.is_err() { std::future::pending::<()>().await },
-            () = terminate => {}
+            () = interrupted => {}
+            () = terminated => {}
         }
     })
 }

@@ -31,7 +31,16 @@ fn binary() -> Result<PathBuf> {
 ///
 /// The companion has not been built, or the API server does not take what it prints.
 pub async fn grant(cluster: &Cluster) -> Result<()> {
-    let printed = tokio::process::Command::new(binary()?).arg("rbac").output().await?;
+    grant_as(cluster, &[]).await
+}
+
+/// As [`grant`], with flags of `sluicegate rbac`.
+///
+/// # Errors
+///
+/// As [`grant`].
+pub async fn grant_as(cluster: &Cluster, flags: &[&str]) -> Result<()> {
+    let printed = tokio::process::Command::new(binary()?).arg("rbac").args(flags).output().await?;
     if !printed.status.success() {
         bail!("sluicegate rbac: {}", String::from_utf8_lossy(&printed.stderr));
     }

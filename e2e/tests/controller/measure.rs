@@ -72,7 +72,7 @@ async fn settle(cluster: &Cluster, source: &str) -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a measurement: make bench"]
 async fn measure_ten_thousand() -> Result<()> {
-    let cluster = Cluster::start("companion_measure").await?;
+    let cluster = Cluster::start("controller_measure").await?;
     grant(&cluster).await?;
     for source in ["now", "later", "one"] {
         let source = manifest::git_repository("apps", source, "https://example.invalid/x");

@@ -109,6 +109,21 @@ impl Replica {
         .await
     }
 
+    /// The sum of one of its metrics over all series whose labels contain `labelled`.
+    ///
+    /// # Errors
+    ///
+    /// It does not answer.
+    pub async fn count(&self, name: &str, labelled: &str) -> Result<f64> {
+        let text = get(self.port()?, "/metrics").await?;
+        let series = text.lines().filter(|line| {
+            let (series, _) = line.split_once(' ').unwrap_or((line, ""));
+            let (series, labels) = series.split_once('{').unwrap_or((series, ""));
+            series == name && labels.contains(labelled)
+        });
+        Ok(series.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum())
+    }
+
     fn port(&self) -> Result<u16> {
         self.metrics.rsplit(':').next().and_then(|port| port.parse().ok()).context("no port")
     }

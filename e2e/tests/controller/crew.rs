@@ -112,13 +112,18 @@ impl<'a> Crew<'a> {
         Ok(())
     }
 
-    /// Thaws what is frozen, and lets what it had in hand go on: late, and in vain. In the place of one that was killed
+    /// Lets what a frozen one had in hand go on, late and in vain, and thaws it. In the place of one that was killed
     /// another one stands by.
     pub async fn recover(&mut self, held: &[&Handle]) -> Result<()> {
         match self.blow {
             Blow::Restart => return Ok(()),
             Blow::Kill => return self.begin(self.leader + 1).await,
             Blow::Freeze => {}
+        }
+        // Thawed, it would give up what has had no answer for so long, and with it the connection.
+        for handle in held {
+            handle.release();
+            handle.answered(1).await?;
         }
         let replica = self.replica(self.struck)?;
         let before = said(replica);
@@ -127,10 +132,6 @@ impl<'a> Crew<'a> {
             Ok(if said(replica) > before { Ok(()) } else { Err(replica.said()) })
         })
         .await?;
-        for handle in held {
-            handle.release();
-            handle.answered(1).await?;
-        }
         self.is_silent();
         Ok(())
     }

@@ -3,16 +3,18 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use futures::{StreamExt, TryStreamExt};
 use serde_json::{Value, json};
 use sluicegate_e2e::child::Child;
 use sluicegate_e2e::cluster::Cluster;
 use sluicegate_e2e::companion::mark;
-use sluicegate_e2e::controllers::kustomize_controller;
+use sluicegate_e2e::controllers::kustomize_controller_as;
 use sluicegate_e2e::kind::{self, Object};
 use sluicegate_e2e::manifest;
+use sluicegate_e2e::proxy::{Pick, Proxy};
 use sluicegate_e2e::replica::{Replica, grant};
+use sluicegate_e2e::wait::until;
 
 const OBJECTS: usize = 10_000;
 const HELD: usize = 1_000;
@@ -49,16 +51,71 @@ async fn put(cluster: &Cluster, number: usize) -> Result<()> {
     cluster.admin().status(&at, status).await?.admitted().map(|_| ())
 }
 
-/// Resident memory in MiB, and CPU time so far.
-fn used(child: &Child) -> Result<(f64, Duration)> {
+/// What a process uses.
+struct Used {
+    /// Resident, in MiB.
+    memory: f64,
+    /// The most that was ever resident, in MiB.
+    most: f64,
+    /// CPU time so far.
+    time: Duration,
+}
+
+fn used(child: &Child) -> Result<Used> {
     let id = child.id().context("it does not run")?;
     let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-    let kilobytes: f64 = line.trim().trim_end_matches(" kB").parse()?;
+    let field = |name: &str| -> Result<f64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).with_context(|| format!("no {name}"))?;
+        Ok(line.trim().trim_end_matches(" kB").parse::<f64>()? / 1024.0)
+    };
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
     let ticks: u64 = [11, 12].iter().filter_map(|index| fields.get(*index)?.parse::<u64>().ok()).sum();
-    Ok((kilobytes / 1024.0, Duration::from_millis(ticks * 10)))
+    Ok(Used { memory: field("VmRSS:")?, most: field("VmHWM:")?, time: Duration::from_millis(ticks * 10) })
+}
+
+/// Which part of a core it uses over so many seconds.
+async fn busy(child: &Child, seconds: u32) -> Result<f64> {
+    let before = used(child)?.time;
+    tokio::time::sleep(Duration::from_secs(seconds.into())).await;
+    Ok((used(child)?.time.saturating_sub(before)).as_secs_f64() / f64::from(seconds))
+}
+
+/// Waits until it has done what there was to do.
+async fn rests(child: &Child) -> Result<()> {
+    for _ in 0..60 {
+        if busy(child, 5).await? < 0.05 {
+            return Ok(());
+        }
+    }
+    bail!("it is still at work after five minutes")
+}
+
+/// Has all Kustomizations listed anew, as after a watch whose version is too old, and waits until that is over.
+async fn relist(between: &Proxy, child: &Child) -> Result<()> {
+    let watches = between.on(Pick::get("/kustomizations?").asking("watch=true")).nth(1).expire();
+    between.hang_up();
+    watches.came(2).await?;
+    rests(child).await
+}
+
+/// A row of what is shown.
+fn row(what: &str, is: &str, bar: &str) {
+    println!("{what:<58} {is:>12}   {bar}");
+}
+
+/// Its memory before and after it was forced to list everything anew, three times.
+async fn memory(who: &str, between: &Proxy, child: &Child, bar: &str) -> Result<()> {
+    rests(child).await?;
+    row(&format!("{who}: resident"), &format!("{:.0} MiB", used(child)?.memory), "");
+    let mut after = Vec::new();
+    for _ in 0..3 {
+        relist(between, child).await?;
+        after.push(format!("{:.0}", used(child)?.memory));
+    }
+    row(&format!("{who}: resident after each of three relists"), &format!("{} MiB", after.join(" ")), bar);
+    row(&format!("{who}: most that was ever resident"), &format!("{:.0} MiB", used(child)?.most), "");
+    Ok(())
 }
 
 async fn settle(cluster: &Cluster, source: &str) -> Result<()> {
@@ -85,40 +142,50 @@ async fn measure_ten_thousand() -> Result<()> {
         .try_collect::<Vec<()>>()
         .await?;
 
-    let started = Instant::now();
-    let replica = Replica::start(&cluster, cluster.actor("sluicegate"), "measured", &["--log=warn"]).await?;
-    let ready = started.elapsed();
+    println!("{OBJECTS} Kustomizations, all suspended, {HELD} of them held");
+    let between = Proxy::start(&cluster).await?;
+    let replica =
+        Replica::start(&cluster, &between.actor(&cluster, "sluicegate")?, "measured", &["--log=warn"]).await?;
     replica.leads().await?;
-    tokio::time::sleep(Duration::from_secs(20)).await;
-    let (memory, before) = used(replica.child())?;
-    tokio::time::sleep(Duration::from_secs(30)).await;
-    let (_, after) = used(replica.child())?;
-    println!("companion, {OBJECTS} objects, {HELD} held: ready after {ready:.1?}, {memory:.0} MiB");
-    println!("  idle: {:.2} % of a core", (after - before).as_secs_f64() / 0.3);
+    memory("companion", &between, replica.child(), "at most 64 MiB").await?;
+    drop((replica, between));
+    let between = Proxy::start(&cluster).await?;
+    let begun = between.on(Pick::get("/kustomizations?"));
+    let peer = kustomize_controller_as(&cluster, &between.actor(&cluster, "kustomize-controller")?)?;
+    begun.came(1).await?;
+    memory("kustomize-controller", &between, &peer, "").await?;
+    drop((peer, between));
+
+    let started = Instant::now();
+    let replica = Replica::start(&cluster, cluster.actor("sluicegate"), "timed", &["--log=warn"]).await?;
+    row("companion: from start to ready", &format!("{:.1?}", started.elapsed()), "under 10 s");
+    replica.leads().await?;
+    rests(replica.child()).await?;
+    row("companion: idle, of a core", &format!("{:.2} %", busy(replica.child(), 60).await? * 100.0), "under 1 %");
 
     // One input settles among a thousand that do not.
     let one = name(0);
     let over = json!({"spec": {"sourceRef": {"name": "one"}}});
     cluster.admin().patch(&one, over).await?.admitted()?;
-    tokio::time::sleep(Duration::from_secs(3)).await;
+    rests(replica.child()).await?;
     settle(&cluster, "one").await?;
     let settled = Instant::now();
-    cluster.until(&one, "it is released", |stored| mark(stored).is_none()).await?;
-    println!("  one released after {:.0?}, looked for every 100 ms", settled.elapsed());
+    while mark(&cluster.stored(&one).await?).is_some() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    row("companion: one of them released after its input settled", &format!("{:.0?}", settled.elapsed()), "within 1 s");
     settle(&cluster, "later").await?;
     let settled = Instant::now();
-    cluster.until(&name(HELD - 1), "it is released", |stored| mark(stored).is_none()).await?;
-    loop {
-        let all = cluster.admin().list(kind::KUSTOMIZATION, "apps").await?;
-        if all.iter().all(|stored| mark(stored).is_none()) {
-            break;
-        }
-    }
-    println!("  all {HELD} released after {:.1?}", settled.elapsed());
-    println!("  then: {:.0} MiB", used(replica.child())?.0);
-
-    let peer = kustomize_controller(&cluster)?;
-    tokio::time::sleep(Duration::from_secs(45)).await;
-    println!("kustomize-controller on the same objects: {:.0} MiB", used(&peer)?.0);
+    until("all are released", async || {
+        let released = replica.count("sluicegate_writes_total", "purpose=\"release\",result=\"written\"").await?;
+        #[expect(clippy::cast_precision_loss, reason = "a small number")]
+        let all = HELD as f64;
+        Ok(if released >= all { Ok(()) } else { Err(format!("{released} of them")) })
+    })
+    .await?;
+    row(&format!("companion: the other {} at once", HELD - 1), &format!("{:.1?}", settled.elapsed()), "");
+    let left = cluster.admin().list(kind::KUSTOMIZATION, "apps").await?;
+    assert!(left.iter().all(|stored| mark(stored).is_none()), "one is still held");
+    row("companion: resident then", &format!("{:.0} MiB", used(replica.child())?.memory), "at most 64 MiB");
     Ok(())
 }

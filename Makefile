@@ -53,9 +53,9 @@ test: policy.wasm lint ## formatting, clippy, and all tests that need no cluster
 	@awk '/<!-- demo: end/ { on = 0 } on && !/^```/ { print } /<!-- demo: begin/ { on = 1 }' README.md | diff - target/story.txt \
 	  || { echo "the README does not show what make demo prints: make readme"; exit 1; }
 
+# The tests `companion` and `host` are only built: with them come the binaries of their packages.
 e2e: policy.wasm ## the real-cluster tests: etcd, the API server and Flux's controllers (needs go and git)
 	@for tool in go git; do command -v $$tool >/dev/null || { echo "missing: $$tool (make e2e needs go 1.26, https://go.dev/dl, git, and the first time the network)"; exit 1; }; done
-	# Those of the companion and of the host are built along, for their packages' binaries.
 	$(CARGO) test --locked $(E2E) --test scenarios --test controller --test companion --test host --no-run
 	target/debug/sluicegate-e2e build
 	SLUICEGATE_POLICY_WASM=$(CURDIR)/policy.wasm RUST_TEST_THREADS=$${RUST_TEST_THREADS:-2} $(CARGO) test --locked $(E2E) --test scenarios --test controller

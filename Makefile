@@ -61,11 +61,12 @@ test: policy.wasm lint ## formatting, clippy, and all tests that need no cluster
 	@awk '/<!-- demo: end/ { on = 0 } on && !/^```/ { print } /<!-- demo: begin/ { on = 1 }' README.md | diff - target/story.txt \
 	  || { echo "the README does not show what make demo prints: make readme"; exit 1; }
 
+# The tests `companion` and `host` are only built: with them come the binaries of their packages.
 e2e: policy.wasm ## the real-cluster tests: etcd, the API server and Flux's controllers (needs go and git)
 	@for tool in go git; do command -v $$tool >/dev/null || { echo "missing: $$tool (make e2e needs go 1.26, https://go.dev/dl, git, and the first time the network)"; exit 1; }; done
-	$(CARGO) test --locked $(E2E) --test scenarios --test companion --test host --no-run
+	$(CARGO) test --locked $(E2E) --test scenarios --test controller --test companion --test host --no-run
 	target/debug/sluicegate-e2e build
-	SLUICEGATE_POLICY_WASM=$(CURDIR)/policy.wasm RUST_TEST_THREADS=$${RUST_TEST_THREADS:-2} $(CARGO) test --locked $(E2E) --test scenarios --test companion
+	SLUICEGATE_POLICY_WASM=$(CURDIR)/policy.wasm RUST_TEST_THREADS=$${RUST_TEST_THREADS:-2} $(CARGO) test --locked $(E2E) --test scenarios --test controller
 
 lint: toolchain
 	$(CARGO) fmt --all --check
@@ -86,9 +87,9 @@ bench-check: toolchain ## the check of 1,000 to 100,000 manifests, beside the YA
 	$(CARGO) bench --locked -p sluicegate --bench check
 
 bench-companion: build ## the companion on 10,000 objects, beside kustomize-controller (needs what make e2e needs)
-	$(CARGO) test --locked $(E2E) --test companion --no-run
+	$(CARGO) test --locked $(E2E) --test controller --no-run
 	target/debug/sluicegate-e2e build
-	SLUICEGATE=$(CURDIR)/target/release/sluicegate $(CARGO) test --locked $(E2E) --test companion -- --ignored --nocapture measure
+	SLUICEGATE=$(CURDIR)/target/release/sluicegate $(CARGO) test --locked $(E2E) --test controller -- --ignored --nocapture measure
 
 deny: ## licences, sources and banned crates (needs cargo-deny)
 	@command -v cargo-deny >/dev/null || { echo "missing: cargo-deny (cargo install --locked cargo-deny)"; exit 1; }

@@ -31,7 +31,16 @@ fn binary() -> Result<PathBuf> {
 ///
 /// The companion has not been built, or the API server does not take what it prints.
 pub async fn grant(cluster: &Cluster) -> Result<()> {
-    let printed = tokio::process::Command::new(binary()?).arg("rbac").output().await?;
+    grant_as(cluster, &[]).await
+}
+
+/// As [`grant`], with flags of `sluicegate rbac`.
+///
+/// # Errors
+///
+/// As [`grant`].
+pub async fn grant_as(cluster: &Cluster, flags: &[&str]) -> Result<()> {
+    let printed = tokio::process::Command::new(binary()?).arg("rbac").args(flags).output().await?;
     if !printed.status.success() {
         bail!("sluicegate rbac: {}", String::from_utf8_lossy(&printed.stderr));
     }
@@ -98,6 +107,21 @@ impl Replica {
             Ok(if text.contains("\nsluicegate_leading 1\n") { Ok(()) } else { Err("it does not".to_owned()) })
         })
         .await
+    }
+
+    /// The sum of one of its metrics over all series whose labels contain `labelled`.
+    ///
+    /// # Errors
+    ///
+    /// It does not answer.
+    pub async fn count(&self, name: &str, labelled: &str) -> Result<f64> {
+        let text = get(self.port()?, "/metrics").await?;
+        let series = text.lines().filter(|line| {
+            let (series, _) = line.split_once(' ').unwrap_or((line, ""));
+            let (series, labels) = series.split_once('{').unwrap_or((series, ""));
+            series == name && labels.contains(labelled)
+        });
+        Ok(series.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum())
     }
 
     fn port(&self) -> Result<u16> {

@@ -8,7 +8,8 @@ use crate::kind;
 use crate::manifest::Manifest;
 
 /// The namespaces of every test.
-pub const NAMESPACES: &[&str] = &["flux-system", "sluicegate-system", "kubewarden", "apps", "infra", "tenant", "ci"];
+pub const NAMESPACES: &[&str] =
+    &["flux-system", "sluicegate-system", "kubewarden", "apps", "infra", "tenant", "ci", "cozy-system"];
 
 /// The groups of everything that Flux and cozystack serve.
 pub const FLUX_GROUPS: &[&str] = &[
@@ -22,7 +23,7 @@ pub const FLUX_GROUPS: &[&str] = &[
 ];
 
 /// Everybody: the administrator, a person who may write every Flux object, one who may only in namespace `tenant`, a CI
-/// job, the policy's reader, the companion, and Flux's controllers.
+/// job, the policy's reader, the companion, Flux's controllers, and cozystack's operator.
 #[must_use]
 pub fn accounts() -> Vec<Account> {
     let human =
@@ -38,6 +39,7 @@ pub fn accounts() -> Vec<Account> {
         Account::service("helm-controller", "flux-system", "helm-controller"),
         Account::service("source-controller", "flux-system", "source-controller"),
         Account::service("source-watcher", "flux-system", "source-watcher"),
+        Account::service("cozystack-operator", "cozy-system", "cozystack"),
     ]
 }
 
@@ -70,6 +72,7 @@ pub fn rules() -> Result<Vec<Manifest>> {
     for name in ["source-controller", "source-watcher"] {
         rules.extend(everywhere(name, &json!(controller), &service_account("flux-system", name)));
     }
+    rules.extend(everywhere("cozystack", &json!(controller), &service_account("cozy-system", "cozystack")));
     // Flux binds these two to cluster-admin.
     for name in ["kustomize-controller", "helm-controller"] {
         rules.push(cluster_binding(name, "cluster-admin", &service_account("flux-system", name)));

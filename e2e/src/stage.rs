@@ -54,6 +54,8 @@ impl Stage {
         let flux = cluster.admin().managed_by("flux");
         let source = manifest::git_repository("flux-system", "repo", stage.repository.url());
         flux.apply(&source).await?.admitted()?;
+        // Else the root looks for it in vain, and once more later, when the test may be counting.
+        cluster.until(&Self::source(), "it is ready", ready).await?;
         flux.apply(&manifest::kustomization("flux-system", "root", "repo")).await?.admitted()?;
         match revision {
             Some(revision) => drop(stage.applied(cluster, &revision).await?),

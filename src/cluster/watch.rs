@@ -16,6 +16,8 @@ use tokio::task::{AbortHandle, JoinSet};
 
 /// How many objects a page of a list has: what is in flight costs memory, whole.
 const PAGE: u32 = 250;
+/// How long to wait before everything is listed anew: whoever says so may say so again.
+const ANEW: Duration = Duration::from_secs(1);
 /// How often it is asked whether the cluster has other kinds by now.
 const DISCOVERY: Duration = Duration::from_secs(30);
 
@@ -106,8 +108,8 @@ async fn watch(
     if let Some(selector) = &scope.selector {
         config = config.labels(selector);
     }
-    let events = watcher(api, config).default_backoff();
-    futures::pin_mut!(events);
+    let begin = || Box::pin(watcher(api.clone(), config.clone()).default_backoff());
+    let mut events = begin();
     let mut told = String::new();
     while let Some(event) = events.next().await {
         match event {
@@ -116,6 +118,12 @@ async fn watch(
                 if feed.send(Feed::Event(kind, Box::new(event))).await.is_err() {
                     return;
                 }
+            }
+            // The same, said before the watch has begun: kube would ask for ever for the version that is gone.
+            Err(watcher::Error::WatchStartFailed(kube::Error::Api(status))) if status.code == 410 => {
+                tracing::info!(kind = kind.name(), "a watch begins anew");
+                tokio::time::sleep(ANEW.mul_f64(0.9 + 0.2 * fastrand::f64())).await;
+                events = begin();
             }
             // What it had seen is too old: everything is listed anew.
             Err(watcher::Error::WatchError(status)) if status.code == 410 => {

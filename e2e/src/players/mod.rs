@@ -2,6 +2,7 @@
 //! plays; where not, a small stand-in, that follows the real one's decisions: what wakes it, what it waits for, and the order of its
 //! status requests. The assertions are the same for both, and the test's output says which played.
 
+mod cozystack;
 mod helm;
 mod status;
 mod watcher;
@@ -9,7 +10,7 @@ mod watcher;
 use anyhow::Result;
 
 use crate::actor::Actor;
-use crate::child::Child;
+use crate::child::{Child, Run};
 use crate::cluster::Cluster;
 use crate::net::free_ports;
 use crate::{controllers, parts};
@@ -72,6 +73,24 @@ pub fn source_watcher_as(cluster: &Cluster, actor: &Actor) -> Result<Player> {
         format!("--storage-adv-addr=127.0.0.1:{port}"),
     ];
     player(cluster, actor, "source-watcher", &extra, watcher::play(actor.clone()))
+}
+
+/// cozystack's operator, as far as PackageSources go. The real one is told nothing but to keep to itself.
+///
+/// # Errors
+///
+/// The real one is there and cannot be started.
+pub fn cozystack_operator_as(cluster: &Cluster, actor: &Actor) -> Result<Player> {
+    let name = "cozystack-operator";
+    let Some(program) = parts::player(name) else {
+        eprintln!("{name}: played by the stand-in");
+        return Ok(Player::StandIn(tokio::spawn(cozystack::play(actor.clone()))));
+    };
+    eprintln!("{name}: played by {}", program.display());
+    let arguments = ["--metrics-bind-address=0", "--health-probe-bind-address=0", "--leader-elect=false"];
+    let environment = vec![("KUBECONFIG".to_owned(), actor.kubeconfig().display().to_string())];
+    let arguments = arguments.map(str::to_owned).into();
+    cluster.run(Run { name, program: &program, arguments, environment, remove: None }).map(Player::Real)
 }
 
 fn player(

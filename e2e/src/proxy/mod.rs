@@ -17,6 +17,7 @@ use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use rule::Rule;
 pub use rule::{Handle, Pick};
@@ -29,6 +30,7 @@ pub struct Proxy {
     url: String,
     rules: Rules,
     warnings: Warnings,
+    cut: Arc<watch::Sender<()>>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -48,6 +50,7 @@ impl Proxy {
         let url = format!("https://{}", listener.local_addr()?);
         let rules = Rules::default();
         let warnings = Warnings::default();
+        let cut = Arc::new(watch::Sender::new(()));
         let connector =
             HttpsConnectorBuilder::new().with_tls_config(authority.client()?).https_only().enable_http1().build();
         let client = Client::builder(TokioExecutor::new()).build(connector);
@@ -56,9 +59,10 @@ impl Proxy {
             upstream: cluster.url().parse()?,
             rules: Arc::clone(&rules),
             warnings: Arc::clone(&warnings),
+            cut: Arc::clone(&cut),
         };
         let task = tokio::spawn(server.run(listener, authority.server()?));
-        Ok(Self { url, rules, warnings, task })
+        Ok(Self { url, rules, warnings, cut, task })
     }
 
     /// Its URL.
@@ -85,6 +89,11 @@ impl Proxy {
         let rule = Arc::new(Rule::new(pick));
         self.rules.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&rule));
         Handle::new(rule)
+    }
+
+    /// Cuts all connections that there are, watches included.
+    pub fn hang_up(&self) {
+        self.cut.send_replace(());
     }
 
     /// All warnings that the API server has given this client.

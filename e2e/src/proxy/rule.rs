@@ -13,7 +13,7 @@ use crate::wait::until;
 #[derive(Clone, Debug, Default)]
 pub struct Pick {
     method: Option<Method>,
-    path: String,
+    path: Vec<String>,
     says: Vec<String>,
     silent: Vec<String>,
 }
@@ -22,7 +22,7 @@ impl Pick {
     /// Requests of any method whose path and query contain `part`.
     #[must_use]
     pub fn any(part: &str) -> Self {
-        Self { path: part.to_owned(), ..Self::default() }
+        Self { path: vec![part.to_owned()], ..Self::default() }
     }
 
     /// PATCH requests whose path and query contain `part`.
@@ -31,10 +31,23 @@ impl Pick {
         Self { method: Some(Method::PATCH), ..Self::any(part) }
     }
 
+    /// POST requests whose path and query contain `part`.
+    #[must_use]
+    pub fn post(part: &str) -> Self {
+        Self { method: Some(Method::POST), ..Self::any(part) }
+    }
+
     /// GET requests whose path and query contain `part`.
     #[must_use]
     pub fn get(part: &str) -> Self {
         Self { method: Some(Method::GET), ..Self::any(part) }
+    }
+
+    /// Whose path and query contain `part`, too.
+    #[must_use]
+    pub fn asking(mut self, part: &str) -> Self {
+        self.path.push(part.to_owned());
+        self
     }
 
     /// Whose body contains `part`, too.
@@ -53,7 +66,7 @@ impl Pick {
 
     fn fits(&self, method: &Method, path: &str, body: &str) -> bool {
         self.method.as_ref().is_none_or(|wanted| wanted == method)
-            && path.contains(&self.path)
+            && self.path.iter().all(|part| path.contains(part))
             && self.says.iter().all(|part| body.contains(part))
             && !self.silent.iter().any(|part| body.contains(part))
     }
@@ -74,6 +87,10 @@ pub(super) enum Fate {
     Delay(Duration),
     /// It waits until the test lets it go.
     Hold(watch::Receiver<bool>),
+    /// It arrives; the answer waits until the test lets it go.
+    HoldAnswer(watch::Receiver<bool>),
+    /// It never arrives; the client gets a watch that tells it that what it has seen is too old.
+    Expire,
 }
 
 /// A rule with its count.
@@ -89,13 +106,20 @@ struct State {
     /// Which of the matching requests, counted from one; none means each.
     nth: Option<usize>,
     seen: Vec<String>,
+    answers: Vec<u16>,
     /// Opens what is held.
     gate: watch::Sender<bool>,
 }
 
 impl Rule {
     pub(super) fn new(pick: Pick) -> Self {
-        let state = State { fate: Fate::Pass, nth: None, seen: Vec::new(), gate: watch::Sender::new(false) };
+        let state = State {
+            fate: Fate::Pass,
+            nth: None,
+            seen: Vec::new(),
+            answers: Vec::new(),
+            gate: watch::Sender::new(false),
+        };
         Self { pick, state: Mutex::new(state) }
     }
 
@@ -103,15 +127,20 @@ impl Rule {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts the request if it fits, and says what becomes of it if this rule decides.
-    pub(super) fn judge(&self, method: &Method, path: &str, body: &str) -> Option<Fate> {
+    /// Counts the request if it fits; then says what becomes of it, should this rule decide.
+    pub(super) fn judge(&self, method: &Method, path: &str, body: &str) -> Option<Option<Fate>> {
         if !self.pick.fits(method, path, body) {
             return None;
         }
         let mut state = self.state();
         state.seen.push(format!("{method} {path} {body}"));
         let chosen = state.nth.is_none_or(|nth| nth == state.seen.len());
-        (chosen && !matches!(state.fate, Fate::Pass)).then(|| state.fate.clone())
+        Some((chosen && !matches!(state.fate, Fate::Pass)).then(|| state.fate.clone()))
+    }
+
+    /// The API server has answered a request that fits.
+    pub(super) fn answered(&self, code: u16) {
+        self.state().answers.push(code);
     }
 }
 
@@ -157,11 +186,24 @@ impl Handle {
         self.fate(Fate::Delay(by))
     }
 
-    /// They wait until [`Self::release`].
+    /// They wait until [`Self::release`]. Those of a client that ends meanwhile never arrive.
     #[must_use]
     pub fn hold(self) -> Self {
         let receiver = self.rule.state().gate.subscribe();
         self.fate(Fate::Hold(receiver))
+    }
+
+    /// They arrive, and the answer waits until [`Self::release`].
+    #[must_use]
+    pub fn hold_answer(self) -> Self {
+        let receiver = self.rule.state().gate.subscribe();
+        self.fate(Fate::HoldAnswer(receiver))
+    }
+
+    /// They never arrive, and the client, which asks for a watch, is told that what it has seen is too old: it lists anew.
+    #[must_use]
+    pub fn expire(self) -> Self {
+        self.fate(Fate::Expire)
     }
 
     fn fate(self, fate: Fate) -> Self {
@@ -186,6 +228,31 @@ impl Handle {
     #[must_use]
     pub fn seen(&self) -> Vec<String> {
         self.rule.state().seen.clone()
+    }
+
+    /// What the API server has answered to matching requests: those that arrived.
+    #[must_use]
+    pub fn answers(&self) -> Vec<u16> {
+        self.rule.state().answers.clone()
+    }
+
+    /// How many of the matching requests the API server has carried out.
+    #[must_use]
+    pub fn done(&self) -> usize {
+        self.rule.state().answers.iter().filter(|code| (200..300).contains(*code)).count()
+    }
+
+    /// Waits until the API server has answered `n` matching requests.
+    ///
+    /// # Errors
+    ///
+    /// The limit has passed.
+    pub async fn answered(&self, n: usize) -> Result<()> {
+        until(&format!("{n} requests like {:?} are answered", self.rule.pick), async || {
+            let answers = self.answers();
+            Ok(if answers.len() >= n { Ok(()) } else { Err(format!("{answers:?}")) })
+        })
+        .await
     }
 
     /// Waits until `n` matching requests have come.

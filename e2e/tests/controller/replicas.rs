@@ -15,8 +15,8 @@ use crate::release::{Units, generation};
 const NAMES: [&str; 5] = ["u0", "u1", "u2", "u3", "u4"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn companion_02_one_is_killed_and_one_is_frozen() -> Result<()> {
-    let cluster = Cluster::start("companion_02_replicas").await?;
+async fn controller_02_one_is_killed_and_one_is_frozen() -> Result<()> {
+    let cluster = Cluster::start("controller_02_replicas").await?;
     grant(&cluster).await?;
     let _gate = Gate::open(&cluster, Setting::default()).await?;
     let proxies = [Proxy::start(&cluster).await?, Proxy::start(&cluster).await?, Proxy::start(&cluster).await?];

@@ -66,8 +66,8 @@ fn since<'v>(object: &'v Value, kind: &str) -> &'v str {
 /// What git resumes too early is held, waits visibly, and is released in the order of needs; a parent that waits for it
 /// turns green only after it has really reconciled. By the rights that `sluicegate rbac` prints.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn companion_01_releases_in_order_through_the_gate() -> Result<()> {
-    let cluster = Cluster::start("companion_01_release").await?;
+async fn controller_01_releases_in_order_through_the_gate() -> Result<()> {
+    let cluster = Cluster::start("controller_01_release").await?;
     grant(&cluster).await?;
     let _gate = Gate::open(&cluster, Setting::default()).await?;
     let between = Proxy::start(&cluster).await?;

@@ -1,8 +1,9 @@
 //! What comes after the findings: is a hold possible, may the asker use the bypass, what may the reader know?
 
 use super::finding::{Finding, Unheld};
-use super::machine::{Pending, Phase, other_kind};
+use super::machine::{Pending, Phase};
 use super::mark::MarkNote;
+use super::probe::other_kind;
 use super::{Asker, Gate, Names, Question, Role, Severity, Step};
 use crate::object::Reference;
 use crate::settled::Snapshot;

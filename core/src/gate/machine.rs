@@ -6,19 +6,16 @@ use super::finding::{Finding, Judging, Unheld};
 use super::lease;
 use super::mark::{self, Cause, MarkAsker, MarkNote, MarkOutcome};
 use super::reached::{Reached, may_still_change};
-use super::store::{Known, Store, no_answer};
+use super::store::{Store, no_answer};
 use super::subject::Subject;
 use super::walk::Walk;
 use super::{Answer, Asker, Operation, Read, Request, Settings, Severity, Step, companion};
-use crate::need::{Direction, Need};
-use crate::object::{Kind, Object, Reference};
+use crate::need::Direction;
+use crate::object::{Object, Reference};
 use crate::ordered::set_of;
 use crate::settled::Snapshot;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-
-/// How many missing dependencies are looked for under another kind.
-const PROBES: usize = 5;
 
 /// One decision under way.
 pub struct Gate<'a> {
@@ -241,7 +238,7 @@ impl<'a> Gate<'a> {
     }
 
     /// Missing, wrong-kind and duplicate dependencies: a warning, or a refusal to a person where the settings say so.
-    fn dependency_findings(&mut self, found: Vec<Finding>) {
+    pub(super) fn dependency_findings(&mut self, found: Vec<Finding>) {
         let refuse = self.asker == Asker::Person && self.settings.dependencies == Severity::Refuse;
         if refuse { self.findings.refusals.extend(found) } else { self.findings.warnings.extend(found) }
     }
@@ -296,54 +293,8 @@ impl<'a> Gate<'a> {
         None
     }
 
-    /// Missing dependencies, each with the reference of another kind that may be meant.
-    fn probes(&self) -> Vec<(Reference, Reference)> {
-        let Some(subject) = self.subject.as_ref().filter(|_| !self.request.is_audit()) else { return Vec::new() };
-        // A hint about another namespace would tell what stands there.
-        let home = |need: &&Need| need.target.namespace == subject.new.reference.namespace;
-        let missing = |need: &&Need| matches!(self.store.get(&need.target), Some(Known::Absent));
-        let named = subject.dependencies().filter(missing).filter(home).map(|need| &need.target);
-        set_of(named).into_iter().filter_map(other_kind).take(PROBES).collect()
-    }
-
-    fn probe(&mut self, probes: Vec<(Reference, Reference)>) -> Option<Step> {
-        let reads = self.store.want(probes.iter().map(|(_, other)| (other, false)));
-        if !reads.is_empty() {
-            return self.wait(Phase::Probe(probes), reads);
-        }
-        let subject = self.subject.as_ref()?;
-        let mut found = Vec::new();
-        let mut named = set_of([&subject.new.reference]);
-        for need in subject.dependencies().filter(|_| !self.request.is_audit()) {
-            if !named.insert(&need.target) {
-                continue;
-            }
-            let (target, reason) = (need.target.clone(), need.reason);
-            let other = probes.iter().find(|(missing, _)| *missing == target).map(|(_, other)| other.clone());
-            let other = other.filter(|other| self.store.object(other).is_some());
-            found.extend(match (self.store.get(&target), other) {
-                (Some(Known::Absent), Some(found)) => Some(Finding::WrongKind { target, reason, found }),
-                (Some(Known::Absent), None) => Some(Finding::Missing { target, reason, kind: false }),
-                (Some(Known::KindAbsent), _) => Some(Finding::Missing { target, reason, kind: true }),
-                _ => None,
-            });
-        }
-        // Where no loop can lead on, all that was asked for is whether it exists.
-        let unread = subject.dependencies().filter(|need| !need.may_lead_on()).find_map(|need| {
-            match self.store.get(&need.target) {
-                Some(Known::Unread(why)) => Some((need.target.clone(), why.clone())),
-                _ => None,
-            }
-        });
-        let judging = Judging::Dependency;
-        self.findings.warnings.extend(unread.map(|(at, why)| Finding::NotJudged { judging, at, why }));
-        self.dependency_findings(found);
-        self.phase = self.after_walk();
-        None
-    }
-
     /// What comes once cycles are judged: the resume, if there is one and this role cares.
-    fn after_walk(&mut self) -> Phase {
+    pub(super) fn after_walk(&mut self) -> Phase {
         let Some(subject) = self.subject.as_ref().filter(|subject| subject.up) else { return self.after_cone() };
         let role = self.settings.role;
         if self.asker == Asker::Applier && subject.old.as_ref().is_some_and(mark::is_vetoed) {
@@ -413,17 +364,4 @@ fn whole(request: &Request<'_>) -> Option<Value> {
 
 fn resumed<'s>(subject: &'s Subject, whole: Option<&'s Value>, settings: &Settings) -> Resumed<'s> {
     Resumed { object: &subject.new, whole, additive: settings.additive_ready_expr }
-}
-
-/// The object of another kind that is meant where people confuse the two.
-pub(super) fn other_kind(missing: &Reference) -> Option<(Reference, Reference)> {
-    let kind = match missing.kind {
-        Kind::Kustomization => Kind::HelmRelease,
-        Kind::HelmRelease | Kind::Terraform => Kind::Kustomization,
-        Kind::GitRepository => Kind::OCIRepository,
-        Kind::OCIRepository => Kind::GitRepository,
-        _ => return None,
-    };
-    let usable = !missing.name.is_empty() && !missing.namespace.is_empty();
-    usable.then(|| (missing.clone(), Reference::new(kind, &missing.namespace, &missing.name)))
 }

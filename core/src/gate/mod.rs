@@ -14,6 +14,7 @@ mod machine;
 mod mark;
 mod mutation;
 mod names;
+mod probe;
 mod quiet;
 pub(crate) mod reached;
 mod request;

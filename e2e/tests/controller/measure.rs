@@ -100,6 +100,7 @@ async fn relist(between: &Proxy, child: &Child) -> Result<()> {
 }
 
 /// A row of what is shown.
+#[expect(clippy::print_stdout, reason = "what it is for")]
 fn row(what: &str, is: &str, bar: &str) {
     println!("{what:<58} {is:>12}   {bar}");
 }

@@ -1,7 +1,7 @@
 //! Manifests from the file system, read and parsed on all cores.
 
 use sluicegate_offline::manifest::{self, File, is_manifest};
-use sluicegate_offline::tree::{Tree, join};
+use sluicegate_offline::tree::{Tree, join, parent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -60,6 +60,19 @@ pub fn read(paths: &[PathBuf]) -> Manifests {
     let prefix = shown_prefix(&root);
     files.extend(parse(&wanted, &prefix, false, &mut found.failed));
     let mut tree = Tree::new(files);
+    let best = root_by_paths(&root, &wanted, &tree);
+    if let Some(inner) = best.strip_prefix(&root).ok().filter(|inner| !inner.as_os_str().is_empty()) {
+        let inner = format!("{}/", slashed(inner));
+        let mut files = tree.into_files();
+        for file in &mut files {
+            file.path = file.path.strip_prefix(&inner).unwrap_or(&file.path).to_owned();
+        }
+        let strip = |path: String| path.strip_prefix(&inner).map_or(path.clone(), ToOwned::to_owned);
+        wanted = wanted.into_iter().map(|(path, full)| (strip(path), full)).collect();
+        found.named = found.named.into_iter().map(strip).collect();
+        tree = Tree::new(files);
+    }
+    let (root, prefix) = (best.clone(), shown_prefix(&best));
     let mut asked: BTreeSet<String> = BTreeSet::new();
     for _ in 0..ROUNDS {
         let mut more = BTreeMap::new();
@@ -110,6 +123,44 @@ fn shown_prefix(root: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let below = root.strip_prefix(&here).map(|rest| rest.to_string_lossy().replace('\\', "/")).unwrap_or_default();
     if below.is_empty() { below } else { format!("{below}/") }
+}
+
+/// The folder that the paths of Kustomizations start from: of those between what was read and the root, the one where most
+/// of them exist; of equals the outermost. A tree may stand in a folder of another one.
+fn root_by_paths(root: &Path, read: &BTreeMap<String, PathBuf>, tree: &Tree) -> PathBuf {
+    let named = tree.named_paths();
+    let mut shared: Option<&str> = None;
+    for path in read.keys() {
+        let folder = parent(path);
+        shared = Some(shared.map_or(folder, |shared| common(shared, folder)));
+    }
+    let mut best = (0, root.to_path_buf());
+    let mut candidate = root.to_path_buf();
+    for part in std::iter::once("").chain(shared.unwrap_or_default().split('/').filter(|part| !part.is_empty())) {
+        candidate.push(part);
+        let count = named.iter().filter(|path| candidate.join(path).is_dir()).count();
+        if count > best.0 {
+            best = (count, candidate.clone());
+        }
+    }
+    // Pushing nothing leaves a slash at the end.
+    best.1.components().collect()
+}
+
+/// The folder that two folders share.
+fn common<'p>(a: &'p str, b: &str) -> &'p str {
+    let mut length = 0;
+    for (one, other) in a.split('/').zip(b.split('/')) {
+        if one != other {
+            break;
+        }
+        length += one.len() + usize::from(length > 0);
+    }
+    a.get(..length).unwrap_or_default()
+}
+
+fn slashed(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
 }
 
 /// A path from the root, with slashes; as it is where it leads out of the root.

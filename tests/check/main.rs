@@ -298,3 +298,20 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!(output.status.code(), Some(1), "as if it had been read to the end");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"));
 }
+
+/// The README shows what the command prints.
+#[test]
+fn the_readme_shows_the_incident() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = sluicegate(&root.join("testdata/trees/incident")).args(["check"]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    let shown = |text: &str| {
+        let (_, rest) = text.split_once("<!-- check: begin -->\n```text\n").unwrap();
+        let (shown, _) = rest.split_once("```\n<!-- check: end -->").unwrap();
+        shown.strip_prefix("$ sluicegate check\n").unwrap().to_owned()
+    };
+    // From within a git work tree paths are shown from its root on; elsewhere from the folder.
+    let said = said.replace("testdata/trees/incident/", "");
+    assert_eq!(shown(include_str!("../../README.md")), said);
+    assert_eq!(output.status.code(), Some(1));
+}

@@ -12,8 +12,8 @@ pub use text::{headline, paragraph};
 use crate::tree::{Place, Tree, World};
 use crate::yaml::Broken;
 use sluicegate_core::graph::{Graph, LoopReport};
-use sluicegate_core::need::{Reason, Unjudged};
-use sluicegate_core::object::{Kind, Reference, Unreadable};
+use sluicegate_core::need::{Needs, Reason, Unjudged};
+use sluicegate_core::object::{Kind, Object, Reference, Unreadable};
 use std::fmt;
 
 /// How much a finding weighs.
@@ -163,22 +163,25 @@ pub struct Strictness {
 #[must_use]
 pub fn graph(world: &World) -> Graph {
     let needs = |reference: &Reference| {
-        let object = &world.objects.get(reference)?.object;
-        let mut needs = object.needs().judged;
-        if reference.kind == Kind::PackageSource {
-            // What a variant asks for is asked for by the Package that uses it.
-            let package = world.objects.get(&Reference::new(Kind::Package, "", &reference.name));
-            needs.retain(|need| match need.reason {
-                Reason::Variant(..) => {
-                    package.is_some_and(|package| object.variant_of(need.reason) == Some(package.object.variant()))
-                }
-                _ => true,
-            });
-        }
+        let mut needs = needs(world, &world.objects.get(reference)?.object).judged;
         needs.retain(|need| !World::is_unknown(&need.target));
         Some((reference.clone(), needs))
     };
     world.objects.keys().filter_map(needs).collect()
+}
+
+/// What an object needs: of a PackageSource, what the variant asks for that its Package uses.
+fn needs(world: &World, object: &Object) -> Needs {
+    let mut needs = object.needs();
+    if object.reference.kind == Kind::PackageSource {
+        let package = world.objects.get(&Reference::new(Kind::Package, "", &object.reference.name));
+        let variant = package.map(|package| package.object.variant());
+        needs.judged.retain(|need| match need.reason {
+            Reason::Variant(..) => variant.is_some() && object.variant_of(need.reason) == variant,
+            _ => true,
+        });
+    }
+    needs
 }
 
 /// Checks the objects of a world. In the order of weight, then of objects.

@@ -16,7 +16,7 @@ impl Checker<'_> {
         let generated = self.generated();
         let names = self.names();
         for (reference, definition) in &self.world.objects {
-            let needs = definition.object.needs();
+            let needs = super::needs(self.world, &definition.object);
             let mut first: BTreeMap<&Reference, &Need> = BTreeMap::new();
             for need in &needs.judged {
                 if matches!(need.reason, Reason::DependsOn(_)) {
@@ -77,7 +77,12 @@ impl Checker<'_> {
         if let Some(found) = other.filter(is_like).find(same_name).filter(|found| found != own) {
             return Some((severity, What::WrongKind { target: target.clone(), reason, found }));
         }
-        let near = nearest(target, names.get(&target.kind).map(Vec::as_slice).unwrap_or_default()).cloned();
+        let near = nearest(target, names.get(&target.kind).map(Vec::as_slice).unwrap_or_default());
+        let elsewhere = || {
+            let all = names.values().flatten().copied();
+            all.filter(|other| other.name == target.name && is_like(other) && *other != own).min()
+        };
+        let near = near.or_else(elsewhere).cloned();
         Some((severity, What::Missing { target: target.clone(), reason, near, open }))
     }
 

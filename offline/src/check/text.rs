@@ -89,8 +89,10 @@ pub fn paragraph(finding: &Finding) -> String {
     let mut text = String::new();
     match &finding.what {
         What::Loop(found) => loop_of(found, &mut text),
-        What::Missing { near, open, target, .. } => {
-            if let Some(near) = near {
+        What::Missing { near, open, target, reason } => {
+            if let Some(near) = near.as_ref().filter(|near| near.kind != target.kind) {
+                let _ = write!(text, "\n  there is {near}, which {reason} does not name");
+            } else if let Some(near) = near {
                 let how = if near.name == target.name { "is that meant?" } else { "is it meant?" };
                 let _ = write!(text, "\n  there is {near}: {how}");
             }

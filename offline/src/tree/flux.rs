@@ -133,9 +133,9 @@ impl Builder<'_> {
                 lead.spec.source_ref.reference(&lead.reference.namespace),
                 lead.spec.path.as_deref(),
             );
-            let Some(folder) =
-                folder.filter(|folder| self.tree.has_folder(folder) && self.is_own(source.as_ref(), &found))
-            else {
+            let here =
+                |folder: &String| self.tree.has_folder(folder) && self.is_here(&lead, source.as_ref(), folder, &found);
+            let Some(folder) = folder.filter(here) else {
                 let what = format!("what {} applies", lead.reference);
                 self.loosen(lead.place, what, &mut found);
                 continue;
@@ -157,11 +157,12 @@ impl Builder<'_> {
         found
     }
 
-    /// Whether a source is this tree, as far as one can tell: it is not defined in it, or what defines it leads to the
-    /// same place as one that is.
-    fn is_own(&self, source: Option<&Reference>, found: &Expansion) -> bool {
+    /// Whether what a Kustomization applies stands in this tree, as far as one can tell: it applies itself, or its source
+    /// is one that is not defined here, or leads to the same place as that of one that applies itself. Where none does, a
+    /// folder of the name that it gives has to do.
+    fn is_here(&self, lead: &Lead, source: Option<&Reference>, folder: &str, found: &Expansion) -> bool {
         let Some(source) = source else { return true };
-        if found.own_sources.is_empty() || found.own_sources.contains(source) {
+        if found.own_sources.contains(source) || is_within(self.tree.path(lead.place), folder) && !folder.is_empty() {
             return true;
         }
         let url = |wanted: &Reference| {
@@ -170,9 +171,10 @@ impl Builder<'_> {
             let url = value.as_ref().and_then(|value| value.pointer("/spec/url")).and_then(Value::as_str);
             url.map(|url| url.trim_end_matches('/').trim_end_matches(".git").to_owned())
         };
-        match url(source) {
-            None => true,
-            Some(own) => found.own_sources.iter().any(|known| url(known).is_none_or(|other| other == own)),
+        let Some(own) = url(source) else { return true };
+        match found.own_sources.is_empty() {
+            true => !folder.is_empty() || is_within(self.tree.path(lead.place), folder),
+            false => found.own_sources.iter().any(|known| url(known).is_some_and(|other| other == own)),
         }
     }
 

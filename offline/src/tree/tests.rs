@@ -261,6 +261,33 @@ hr r
 }
 
 #[test]
+fn the_root_of_another_source_is_not_the_root_of_this_tree() {
+    let text = "
+# file: clusters/one/infra.yaml
+ks infra ./infra
+# file: clusters/two/infra.yaml
+ks infra ./infra wait: true
+# file: infra/chart.yaml
+---
+{apiVersion: source.toolkit.fluxcd.io/v1, kind: OCIRepository, metadata: {name: chart, namespace: flux-system}, spec: {url: 'oci://example.org/chart'}}
+---
+{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: chart, namespace: flux-system}, spec: {path: ./, wait: true, sourceRef: {kind: OCIRepository, name: chart}}}
+";
+    insta::assert_snapshot!(shown(&tree(text)), @r#"
+    world "clusters/one"
+      Kustomization/flux-system/chart infra/chart.yaml by infra
+      Kustomization/flux-system/infra clusters/one/infra.yaml
+      OCIRepository/flux-system/chart infra/chart.yaml by infra
+      open infra/chart.yaml:4 what Kustomization/flux-system/chart applies
+    world "clusters/two"
+      Kustomization/flux-system/chart infra/chart.yaml by infra
+      Kustomization/flux-system/infra clusters/two/infra.yaml > Kustomization chart > OCIRepository chart
+      OCIRepository/flux-system/chart infra/chart.yaml by infra
+      open infra/chart.yaml:4 what Kustomization/flux-system/chart applies
+    "#);
+}
+
+#[test]
 fn the_same_object_twice_in_one_place_is_doubled_and_in_two_folders_is_two_clusters() {
     let one = tree("# file: a.yaml\nhr r\nhr r suspend: true\n");
     insta::assert_snapshot!(shown(&one), @r#"

@@ -42,6 +42,15 @@ impl Tree {
         wanted
     }
 
+    /// The paths that Kustomizations and instances name, as they are written but for dots: which folder is the root of the
+    /// tree shows by where they exist.
+    #[must_use]
+    pub fn named_paths(&self) -> BTreeSet<String> {
+        let copies = Copies::of(self);
+        let all = self.paths(&copies).map(|lead| lead.folder);
+        all.filter(|folder| !folder.is_empty()).collect()
+    }
+
     /// The units of the tree that no other one leads to.
     pub(super) fn units(&self, builder: &Builder<'_>) -> Vec<Unit> {
         let candidates = self.candidates(builder);

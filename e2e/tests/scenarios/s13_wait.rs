@@ -122,7 +122,9 @@ fn looks_done(stored: &Value) -> bool {
 async fn scenario_13_waits_for_the_incident_to_its_end() -> Result<()> {
     let cluster = Cluster::start("scenario_13_wait").await?;
     let pair = Pair::new(&cluster).await?;
-    for late in 0..4 {
+    // The first time nothing is late, and it is counted how many such requests there are.
+    let (mut late, mut requests) = (0, 0);
+    while late <= requests {
         let version = format!("version-{late}");
         let revision = pair.incident(&version).await?;
         let rule = pair.stage.fetcher.on(Pick::patch("/gitrepositories/content/status"));
@@ -137,7 +139,13 @@ async fn scenario_13_waits_for_the_incident_to_its_end() -> Result<()> {
         assert!(progress.contains("GitRepository/apps/content: "), "{progress}");
         assert!(place("GitRepository/apps/content: resumed") < place("Kustomization/apps/app: resumed"), "{progress}");
         assert!(said.out().starts_with("settled after "), "{}", said.out());
+        if late == 0 {
+            requests = rule.count();
+            assert!(requests > 1, "the conditions and the rest are written apart: {:?}", rule.seen());
+        }
+        assert!(rule.count() >= late, "{late} of {:?}", rule.seen());
         rule.release();
+        late += 1;
     }
     Ok(())
 }

@@ -83,8 +83,10 @@ bench-gate: policy.wasm ## size, instantiation, hot path and reads of the policy
 	$(GUEST) -p sluicegate-bench-template
 	$(CARGO) bench --locked -p sluicegate-host --bench gate
 
-bench-check: toolchain ## the check of 1,000 to 100,000 manifests, beside the YAML parser alone
-	$(CARGO) bench --locked -p sluicegate --bench check
+bench-check: toolchain ## the check of 1,000 to 100,000 manifests, beside the YAML parser alone, kubeconform and kustomize
+	$(CARGO) build --locked --bin sluicegate-e2e
+	peers=$$(target/debug/sluicegate-e2e peers) && set -- $$peers && \
+	  KUBECONFORM=$$1 KUSTOMIZE=$$2 $(CARGO) bench --locked -p sluicegate --bench check
 
 bench-companion: build ## the companion on 10,000 objects, beside kustomize-controller (needs what make e2e needs)
 	$(CARGO) test --locked $(E2E) --test controller --no-run

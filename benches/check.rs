@@ -1,4 +1,6 @@
-//! `check` on many manifests, beside what the YAML crate alone takes for the same files. Prints ratios of one run.
+//! `check` on many manifests, beside what the YAML crate alone takes for the same files, and beside tools that read the same
+//! tree: `kubeconform` (in `KUBECONFORM`) validates each object by a schema, of which it has none for these kinds here, so it
+//! parses and skips; `kustomize` (in `KUSTOMIZE`) builds the tree into one stream. Prints ratios of one run.
 
 #![allow(clippy::expect_used, clippy::print_stdout, reason = "a bench may fail, and prints")]
 
@@ -6,6 +8,7 @@ use sluicegate::files;
 use sluicegate_offline::check::{Strictness, check};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -15,7 +18,9 @@ const ROUNDS: usize = 5;
 const BAR: f64 = 2.0;
 
 fn main() {
-    println!("manifests  files  parser alone  check   ratio (bar {BAR})  resident");
+    let peer = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let (kubeconform, kustomize) = (peer("KUBECONFORM"), peer("KUSTOMIZE"));
+    println!("manifests  files  parser alone      check  ratio (bar {BAR})  most memory  kubeconform  kustomize build");
     for count in [1_000, 10_000, 100_000] {
         let folder = std::env::temp_dir().join(format!("sluicegate-bench-{}-{count}", std::process::id()));
         let paths = write(&folder, count);
@@ -30,8 +35,21 @@ fn main() {
                 assert_eq!((worlds.len(), loops), (1, 1), "one loop is in it");
             }));
         }
+        let beside = |program: &Option<PathBuf>, arguments: &[&str]| match program {
+            // A hundred thousand would take minutes.
+            Some(program) if count <= 10_000 => {
+                let run = || {
+                    let status = Command::new(program).args(arguments).arg(&folder).stdout(Stdio::null()).status();
+                    assert!(status.is_ok_and(|status| status.success()), "{program:?}");
+                };
+                format!("{:.0} ms", timed(run).as_secs_f64() * 1e3)
+            }
+            _ => "-".to_owned(),
+        };
+        let validated = beside(&kubeconform, &["-ignore-missing-schemas", "-schema-location", "default/none"]);
+        let built = beside(&kustomize, &["build"]);
         println!(
-            "{count:9}  {:5}  {:9.1} ms  {:5.1} ms  {:5.2}  {} MiB",
+            "{count:9}  {:5}  {:9.1} ms  {:6.1} ms  {:14.2}  {:7} MiB  {validated:>11}  {built:>15}",
             paths.len(),
             alone.as_secs_f64() * 1e3,
             whole.as_secs_f64() * 1e3,
@@ -86,6 +104,12 @@ fn write(folder: &Path, count: usize) -> Vec<PathBuf> {
             paths.push(path);
         }
     }
+    let entries: String = paths
+        .iter()
+        .filter_map(|path| path.strip_prefix(folder).ok())
+        .map(|path| format!("  - {}\n", path.display()))
+        .collect();
+    std::fs::write(folder.join("kustomization.yaml"), format!("resources:\n{entries}")).expect("a file for the bench");
     paths
 }
 

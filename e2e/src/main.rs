@@ -18,6 +18,8 @@ struct Arguments {
 enum Command {
     /// Build the cluster parts that the cache lacks
     Build,
+    /// Build what `check` is measured beside, and print the paths
+    Peers,
     /// Run a program until it ends or standard input closes, then kill all that it started
     Supervise {
         /// Where its output goes
@@ -44,6 +46,12 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Build => parts::build().map(|()| ExitCode::SUCCESS),
+        Command::Peers => parts::build_peers().map(|paths| {
+            for path in paths {
+                println!("{}", path.display());
+            }
+            ExitCode::SUCCESS
+        }),
         Command::Supervise { log, remove, program } => supervise::supervise(&log, remove.as_deref(), &program),
         Command::Bound { parent, program } => supervise::bound(parent, &program),
     };

@@ -63,6 +63,23 @@ pub const KUSTOMIZE_CONTROLLER: Part = Part {
     linked: "",
 };
 
+/// What the check is measured beside: a validator by schemas.
+pub const KUBECONFORM: Part = Part {
+    name: "kubeconform",
+    version: "0.8.0",
+    module: "peers",
+    package: "github.com/yannh/kubeconform/cmd/kubeconform",
+    linked: "",
+};
+/// What the check is measured beside: the builder of trees.
+pub const KUSTOMIZE: Part = Part {
+    name: "kustomize",
+    version: "5.8.2",
+    module: "peers",
+    package: "sigs.k8s.io/kustomize/kustomize/v5",
+    linked: "",
+};
+
 /// The CRDs of Flux 2.9.5 and of ResourceSet lie in this module, which is only downloaded.
 const MANIFESTS: (&str, &str) = ("github.com/controlplaneio-fluxcd/flux-operator", "v0.59.0");
 /// That module asks for Go 1.27, and `go mod download` heeds it.
@@ -129,6 +146,17 @@ impl Part {
         std::fs::rename(unfinished, place)?;
         Ok(())
     }
+}
+
+/// Builds what the check is measured beside, and gives the paths: kubeconform, then kustomize.
+///
+/// # Errors
+///
+/// As [`build`].
+pub fn build_peers() -> Result<[PathBuf; 2]> {
+    KUBECONFORM.build()?;
+    KUSTOMIZE.build()?;
+    Ok([KUBECONFORM.path()?, KUSTOMIZE.path()?])
 }
 
 /// Builds what the cache lacks.

@@ -236,7 +236,7 @@ mod tests {
 
     #[rstest]
     #[case(&[""], "graph")]
-    #[case(&["graph", "--rev"], "--for --reverse --all-namespaces --output --ascii --kubeconfig --context --namespace")]
+    #[case(&["graph", "--rev"], "--for --reverse --all-namespaces --output --ascii --file --only --kubeconfig --context --namespace")]
     #[case(&["graph", "-o", ""], "tree mermaid dot json svg")]
     #[case(&["graph", "--output", "s"], "tree mermaid dot json svg")]
     #[case(&["nothing", ""], "")]

@@ -2,7 +2,7 @@
 
 use super::Painter;
 use serde_json::{Value, json};
-use sluicegate_offline::check::{Finding, SCHEMA_VERSION, Severity, headline, json as as_json, paragraph};
+use sluicegate_offline::check::{Finding, RULES, SCHEMA_VERSION, Severity, headline, json as as_json, paragraph};
 use std::fmt::Write;
 
 /// All that a check found.
@@ -152,8 +152,11 @@ impl Report {
                 })
             })
             .collect();
-        let rules: Vec<Value> =
-            rules.iter().map(|rule| json!({"id": rule, "shortDescription": {"text": describe(rule)}})).collect();
+        let rules: Vec<Value> = RULES
+            .iter()
+            .filter(|rule| rules.contains(&rule.name))
+            .map(|rule| json!({"id": rule.name, "shortDescription": {"text": rule.about}}))
+            .collect();
         let driver = json!({
             "name": "sluicegate",
             "version": env!("CARGO_PKG_VERSION"),
@@ -166,28 +169,6 @@ impl Report {
             "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
         });
         format!("{all:#}\n")
-    }
-}
-
-/// What a rule is about, in one line.
-#[must_use]
-pub fn describe(rule: &str) -> &'static str {
-    match rule {
-        "cycle" => "Objects that wait for each other",
-        "missing" => "A reference to an object that does not exist",
-        "wrong-kind" => "A reference to an object that exists as another kind",
-        "unknown-variable" => "A reference whose name holds a variable that is not known here",
-        "duplicate-dependency" => "The same dependency twice",
-        "defined-twice" => "The same object twice",
-        "waits-for-suspended" => "Objects that wait for one that is suspended",
-        "unjudged" => "A dependency on a kind that is not judged",
-        "unreadable" => "A field of a wrong type",
-        "unknown-version" => "A version of an API that is not known",
-        "misspelt-field" => "A field that looks like one that is read",
-        "implied-dependency" => "A dependency that another one implies",
-        "broken-yaml" => "Text that is no YAML",
-        "unreadable-file" => "A file that cannot be read",
-        _ => "Something that is not in the tree",
     }
 }
 

@@ -45,3 +45,28 @@ fn every_metric_is_explained() {
         assert!(TEXT.contains(&format!("`{name}`")), "{name}");
     }
 }
+
+#[test]
+fn every_rule_of_the_check_is_explained() {
+    let text = include_str!("../../docs/check.md");
+    let (_, rest) = text.split_once("<!-- rules: begin -->").unwrap();
+    let (table, _) = rest.split_once("<!-- rules: end -->").unwrap();
+    let mut rows: Vec<&str> = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    rows.sort_unstable();
+    let mut rules: Vec<&str> = sluicegate_offline::check::RULES.iter().map(|rule| rule.name).collect();
+    rules.sort_unstable();
+    assert_eq!(rows, rules);
+}
+
+#[test]
+fn the_readme_shows_what_explain_prints() {
+    let text = include_str!("../../README.md");
+    let (_, rest) = text.split_once("<!-- explain: begin -->\n```text\n$ sluicegate explain hr/rook-ceph\n").unwrap();
+    let (shown, _) = rest.split_once("```\n<!-- explain: end -->").unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_sluicegate"))
+        .args(["explain", "-f", "testdata/clusters/upgrading", "hr/rook-ceph"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), shown);
+}

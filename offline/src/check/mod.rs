@@ -7,7 +7,7 @@ mod references;
 mod text;
 
 pub use json::{SCHEMA_VERSION, json};
-pub use text::{headline, paragraph};
+pub use text::{RULES, Rule, headline, paragraph};
 
 use crate::tree::{Place, Tree, World};
 use crate::yaml::Broken;

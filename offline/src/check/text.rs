@@ -11,6 +11,38 @@ const STEPS: usize = 40;
 /// How many objects a list names.
 const LISTED: usize = 10;
 
+/// A rule, for machines and for lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is about, in one line.
+    pub about: &'static str,
+}
+
+const fn rule(name: &'static str, about: &'static str) -> Rule {
+    Rule { name, about }
+}
+
+/// All rules, in the order of their names.
+pub const RULES: [Rule; 15] = [
+    rule("broken-yaml", "Text that is no YAML"),
+    rule("cycle", "Objects that wait for each other"),
+    rule("defined-twice", "The same object twice"),
+    rule("duplicate-dependency", "The same dependency twice"),
+    rule("implied-dependency", "A dependency that another one implies"),
+    rule("misspelt-field", "A field that looks like one that is read"),
+    rule("missing", "A reference to an object that does not exist"),
+    rule("not-followed", "Something that the tree leads to and that is not in it"),
+    rule("unjudged", "A dependency on a kind that is not judged"),
+    rule("unknown-variable", "A reference whose name holds a variable that is not known here"),
+    rule("unknown-version", "A version of an API that is not known"),
+    rule("unreadable", "A field of a wrong type"),
+    rule("unreadable-file", "A file that cannot be read"),
+    rule("waits-for-suspended", "Objects that wait for one that is suspended"),
+    rule("wrong-kind", "A reference to an object that exists as another kind"),
+];
+
 impl Finding {
     /// The name of the rule, for machines and for `--ignore` lists.
     #[must_use]

@@ -1,2 +1,4 @@
+include!("../../usage.rs");
+
 mod metadata;
 mod validate;

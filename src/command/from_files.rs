@@ -49,9 +49,9 @@ impl FileArguments {
         }
         let names: Vec<String> = worlds.iter().map(|world| world.name.clone()).collect();
         match (worlds.pop(), worlds.is_empty()) {
-            (Some(world), true) => Ok((read.tree, world)),
+            (Some(world), true) if !(world.objects.is_empty() && world.unread.is_empty()) => Ok((read.tree, world)),
             (Some(_), false) => bail!("the files describe several clusters; --only names one of {}", names.join(", ")),
-            (None, _) => bail!("the files hold no objects of the judged kinds"),
+            _ => bail!("the files hold no objects of the judged kinds"),
         }
     }
 }

@@ -1,6 +1,10 @@
 //! `sluicegate check` as a process: standard output, standard error and exit code, in full.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
+mod cluster;
+#[path = "../graph/server.rs"]
+mod server;
 
 use std::fs;
 use std::io::Write;

@@ -70,3 +70,18 @@ fn the_readme_shows_what_explain_prints() {
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), shown);
 }
+
+#[test]
+fn the_readme_and_the_help_name_the_same_commands() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_sluicegate")).arg("--help").output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let (_, rest) = help.split_once("Commands:\n").unwrap();
+    let (list, _) = rest.split_once("\n\n").unwrap();
+    let indented = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
+    let commands: Vec<&str> = list.lines().filter(indented).filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(commands.len() > 8, "{commands:?}");
+    let readme = include_str!("../../README.md");
+    for command in commands.into_iter().filter(|command| *command != "help") {
+        assert!(readme.contains(&format!("sluicegate {command}")), "{command}");
+    }
+}

@@ -208,3 +208,39 @@ fn case_35_a_need_on_a_kind_that_is_not_judged_is_named() {
     let set = with(sample::resource_set("ns", "net"), &[("/spec/dependsOn", json!([entry]))]);
     insta::assert_snapshot!(run(&Server::with([set]), &["explain", "rset/net"]));
 }
+
+/// Objects that somebody has exported, without a cluster.
+#[test]
+fn files() {
+    let run = |arguments: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_sluicegate"))
+            .args(arguments)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .env("HOME", "/nonexistent")
+            .env_remove("KUBECONFIG")
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        format!(
+            "{}--- stderr\n{}--- exit {}",
+            text(&output.stdout),
+            text(&output.stderr),
+            output.status.code().unwrap()
+        )
+    };
+    insta::assert_snapshot!(run(&["explain", "-f", "testdata/clusters/upgrading", "ks/nothing"]), @r#"
+    Kustomization/default/nothing does not exist
+
+    Kustomization/default/nothing
+        does not exist
+    --- stderr
+    --- exit 1
+    "#);
+    insta::assert_snapshot!(run(&["explain", "-f", "testdata/clusters/upgrading", "ks/a/b/c"]), @r#"
+    --- stderr
+    error: ks/a/b/c is not KIND/NAME or KIND/NAMESPACE/NAME
+    --- exit 2
+    "#);
+    let settled = run(&["explain", "-f", "testdata/clusters/settled", "hr/sylva-units"]);
+    assert!(settled.starts_with("HelmRelease/sylva-system/sylva-units"), "{settled}");
+}

@@ -155,3 +155,22 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = process.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
 }
+
+/// The repository of the incident, without a cluster.
+#[test]
+fn files() {
+    let run =
+        |arguments: &[&str]| shown(&command(None, arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap());
+    insta::assert_snapshot!("files", run(&["graph", "-f", "testdata/trees/incident", "ks/cluster"]));
+    insta::assert_snapshot!(run(&["graph", "-f", "testdata/trees/incident", "ks/nothing"]), @r#"
+    --- stderr
+    error: Kustomization/default/nothing: not found
+    --- exit 1
+    "#);
+    insta::assert_snapshot!(run(&["graph", "-f", "testdata/nowhere"]), @r#"
+    --- stderr
+    testdata/nowhere: does not exist
+    error: the files hold no objects of the judged kinds
+    --- exit 1
+    "#);
+}

@@ -85,3 +85,29 @@ fn the_readme_and_the_help_name_the_same_commands() {
         assert!(readme.contains(&format!("sluicegate {command}")), "{command}");
     }
 }
+
+/// What pipelines call is there, with the flags that they give.
+#[test]
+fn the_hook_and_the_action_call_what_there_is() {
+    let hooks = include_str!("../../.pre-commit-hooks.yaml");
+    let action = include_str!("../../action.yml");
+    for (text, wanted) in
+        [(hooks, "- id: sluicegate-check"), (hooks, "entry: sluicegate check"), (action, "using: composite")]
+    {
+        assert!(text.contains(wanted), "{wanted}");
+    }
+    let (documents, broken) = sluicegate_offline::yaml::documents(action);
+    assert!(broken.is_empty() && documents.len() == 1, "{broken:?}");
+    let flags: std::collections::BTreeSet<&str> = action
+        .lines()
+        .filter(|line| line.contains("sluicegate check") || line.contains("flags+="))
+        .flat_map(|line| line.split(|letter: char| letter.is_whitespace() || "()".contains(letter)))
+        .filter(|word| word.starts_with("--"))
+        .collect();
+    let check = sluicegate::command::check::CheckArguments::augment_args(Command::new("check"));
+    for flag in &flags {
+        let known = check.get_arguments().any(|argument| argument.get_long() == flag.strip_prefix("--"));
+        assert!(known, "{flag}");
+    }
+    assert_eq!(flags.len(), 2, "{flags:?}");
+}

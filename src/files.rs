@@ -10,6 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Larger files are no manifests: etcd stores no object over 1.5 MB.
 const LARGEST: u64 = 32 * 1_024 * 1_024;
+/// So many paths tell where they start from.
+const PATHS: usize = 200;
 /// How often what leads to further files is followed.
 const ROUNDS: usize = 32;
 
@@ -50,6 +52,9 @@ pub fn read(paths: &[PathBuf]) -> Manifests {
         let shown = relative(&root, path);
         match std::fs::metadata(path) {
             Ok(data) if data.is_dir() => walk(path, &shown, &mut wanted, &mut seen, &mut found.failed),
+            Ok(data) if !data.is_file() => {
+                found.failed.push((path.display().to_string(), "neither a file nor a folder".to_owned()));
+            }
             Ok(_) => {
                 found.named.insert(shown.clone());
                 wanted.insert(shown, path.clone());
@@ -76,8 +81,12 @@ pub fn read(paths: &[PathBuf]) -> Manifests {
     let mut asked: BTreeSet<String> = BTreeSet::new();
     for _ in 0..ROUNDS {
         let mut more = BTreeMap::new();
+        // Where the first folder of a path is not there, the rest need not be looked for.
+        let mut first: BTreeMap<String, bool> = BTreeMap::new();
         for path in tree.wanted() {
-            if !asked.insert(path.clone()) {
+            let start = path.split('/').next().unwrap_or_default().to_owned();
+            let exists = *first.entry(start).or_insert_with_key(|start| root.join(start).exists());
+            if !exists || !asked.insert(path.clone()) {
                 continue;
             }
             let full = root.join(&path);
@@ -128,7 +137,8 @@ fn shown_prefix(root: &Path) -> String {
 /// The folder that the paths of Kustomizations start from: of those between what was read and the root, the one where most
 /// of them exist; of equals the outermost. A tree may stand in a folder of another one.
 fn root_by_paths(root: &Path, read: &BTreeMap<String, PathBuf>, tree: &Tree) -> PathBuf {
-    let named = tree.named_paths();
+    let mut named: Vec<String> = tree.named_paths().into_iter().collect();
+    named.truncate(PATHS);
     let mut shared: Option<&str> = None;
     for path in read.keys() {
         let folder = parent(path);
@@ -202,7 +212,18 @@ fn walk(
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = entry.path();
             let shown = if shown.is_empty() { name.clone() } else { format!("{shown}/{name}") };
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && path.is_dir()));
+            let Ok(mut kind) = entry.file_type() else { continue };
+            // A link to nothing is told of when it is read.
+            if kind.is_symlink()
+                && let Ok(data) = std::fs::metadata(&path)
+            {
+                kind = data.file_type();
+            }
+            let is_folder = kind.is_dir();
+            // Opening a pipe would wait for somebody to write.
+            if !(is_folder || kind.is_file() || kind.is_symlink()) {
+                continue;
+            }
             if is_folder {
                 let skip = name.starts_with('.') || name == "node_modules" || (is_chart && name == "templates");
                 if !skip {
@@ -249,14 +270,17 @@ fn parse(paths: &BTreeMap<String, PathBuf>, prefix: &str, extra: bool, failed: &
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, String> {
-    let data = std::fs::metadata(path).map_err(|error| told(&error))?;
+    let mut file = std::fs::File::open(path).map_err(|error| told(&error))?;
+    let data = file.metadata().map_err(|error| told(&error))?;
     if !data.is_file() {
         return Err("neither a file nor a folder".to_owned());
     }
     if data.len() > LARGEST {
         return Err(format!("larger than {} MiB: not read", LARGEST / 1_024 / 1_024));
     }
-    std::fs::read(path).map_err(|error| told(&error))
+    let mut bytes = Vec::with_capacity(usize::try_from(data.len()).unwrap_or_default());
+    file.read_to_end(&mut bytes).map_err(|error| told(&error))?;
+    Ok(bytes)
 }
 
 /// The error in words of our own, where they are known, since those of the system differ.

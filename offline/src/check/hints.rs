@@ -1,14 +1,14 @@
 //! Fields that are probably not what is meant, and order that is stronger than needed.
 
 use super::{Checker, Finding, Severity, Spot, What};
-use sluicegate_core::need::Reason;
+use sluicegate_core::need::{Need, Reason};
 use sluicegate_core::object::Reference;
 use std::collections::BTreeSet;
 
 /// How many objects are looked at to find whether one dependency implies another.
 const STEPS: usize = 200;
-/// How many hints on order there are at most.
-const HINTS: usize = 1_000;
+/// How many are looked at in all: hints are not worth more.
+const BUDGET: usize = 50_000;
 
 impl Checker<'_> {
     /// What cannot be read, what looks misspelt, what is defined twice, what was not followed.
@@ -49,16 +49,20 @@ impl Checker<'_> {
     /// Dependencies that another one of the same object leads to anyway.
     pub(super) fn implied(&self) -> Vec<Finding> {
         let mut found = Vec::new();
-        for (reference, definition) in &self.world.objects {
-            let needs = definition.object.input_needs();
-            let direct: Vec<_> = needs.iter().filter(|need| matches!(need.reason, Reason::DependsOn(_))).collect();
-            if direct.len() < 2 || found.len() >= HINTS {
+        let mut budget = BUDGET;
+        for reference in self.world.objects.keys() {
+            let needs = self.graph.needs(reference).iter();
+            let direct: Vec<&Need> = needs.filter(|need| matches!(need.reason, Reason::DependsOn(_))).collect();
+            if direct.len() < 2 {
                 continue;
+            }
+            if budget == 0 {
+                break;
             }
             let mut implied: BTreeSet<&Reference> = BTreeSet::new();
             for need in &direct {
                 // Two that need each other would imply each other.
-                let beyond = self.beyond(reference, &need.target);
+                let beyond = self.beyond(reference, &need.target, &mut budget);
                 for other in direct.iter().filter(|other| other.target != need.target && beyond.contains(&other.target))
                 {
                     if implied.insert(&other.target) {
@@ -76,20 +80,24 @@ impl Checker<'_> {
     }
 
     /// What an object depends on over any number of steps, as far as a bounded walk finds it; nothing if that leads back.
-    fn beyond(&self, own: &Reference, start: &Reference) -> BTreeSet<Reference> {
-        let mut seen: BTreeSet<Reference> = BTreeSet::new();
-        let mut ahead = vec![start.clone()];
+    fn beyond(&self, own: &Reference, start: &Reference, budget: &mut usize) -> BTreeSet<&Reference> {
+        let mut seen: BTreeSet<&Reference> = BTreeSet::new();
+        let mut ahead: Vec<&Reference> = self.dependencies(start).collect();
         while let Some(next) = ahead.pop() {
-            let needs = self.graph.needs(&next).iter();
-            for need in needs.filter(|need| need.binds() && matches!(need.reason, Reason::DependsOn(_))) {
-                if need.target == *own || need.target == *start || seen.len() > STEPS {
-                    return BTreeSet::new();
-                }
-                if seen.insert(need.target.clone()) {
-                    ahead.push(need.target.clone());
-                }
+            if next == own || next == start || seen.len() > STEPS || *budget == 0 {
+                return BTreeSet::new();
+            }
+            *budget -= 1;
+            if seen.insert(next) {
+                ahead.extend(self.dependencies(next));
             }
         }
         seen
+    }
+
+    fn dependencies(&self, object: &Reference) -> impl Iterator<Item = &Reference> {
+        let needs = self.graph.needs(object).iter();
+        let depends = needs.filter(|need| need.binds() && matches!(need.reason, Reason::DependsOn(_)));
+        depends.map(|need| &need.target)
     }
 }

@@ -70,6 +70,17 @@ pub struct Source {
     pub lines: Lines,
     /// Fields that look like one that is read, and are none.
     pub misspelt: Vec<Misspelt>,
+    /// Of a Kustomization of Flux, where it leads.
+    pub lead: Option<Box<WrittenLead>>,
+}
+
+/// Where a Kustomization leads, as it is written.
+#[derive(Clone, Debug, Default)]
+pub struct WrittenLead {
+    /// `spec.path`
+    pub path: String,
+    /// The kind, the name and the namespace of its source.
+    pub source: (String, String, Option<String>),
 }
 
 /// The values of a ConfigMap or a Secret.
@@ -182,7 +193,18 @@ fn source(node: &Node<'_>, kind: Kind, header: Header) -> Source {
     };
     let keep = |key: &str| matches!(key, "apiVersion" | "kind" | "metadata" | "spec" | "status");
     let misspelt = node.get("spec").map(|spec| misspelt::find(kind, spec)).unwrap_or_default();
-    Source { header, kind, json: to_json(whole, keep), lines: Lines::of(node), misspelt }
+    let lead = (kind == Kind::Kustomization).then(|| Box::new(written_lead(node)));
+    Source { header, kind, json: to_json(whole, keep), lines: Lines::of(node), misspelt, lead }
+}
+
+fn written_lead(node: &Node<'_>) -> WrittenLead {
+    let spec = node.get("spec");
+    let source = spec.and_then(|spec| spec.get("sourceRef"));
+    let text = |key: &str| source.and_then(|source| source.get(key)).and_then(scalar);
+    WrittenLead {
+        path: spec.and_then(|spec| spec.get("path")).and_then(scalar).unwrap_or_default(),
+        source: (text("kind").unwrap_or_default(), text("name").unwrap_or_default(), text("namespace")),
+    }
 }
 
 fn data(node: &Node<'_>, header: Header, encrypted: bool) -> Data {

@@ -6,7 +6,7 @@ mod kustomize;
 mod lines;
 mod misspelt;
 
-pub use document::{Body, Data, Document, Header, Source};
+pub use document::{Body, Data, Document, Header, Source, WrittenLead};
 pub use kustomize::{Config, PatchEntry, Target};
 pub use lines::Lines;
 pub use misspelt::Misspelt;

@@ -21,6 +21,7 @@ const LIMIT: usize = 500_000;
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct FluxSpec {
     pub path: Option<String>,
+    pub prune: bool,
     pub source_ref: SourceRef,
     pub target_namespace: Option<String>,
     pub name_prefix: Option<String>,
@@ -216,9 +217,8 @@ impl Builder<'_> {
                 ahead.extend(instance(resource, sync, found));
             }
             if let Some(reference) = reference(resource).filter(|reference| reference.kind == Kind::Kustomization) {
-                let spec = resource.value(self.tree).and_then(|value| value.get("spec").cloned()).unwrap_or_default();
                 // A field of a wrong type is told of where the object is read.
-                let spec: FluxSpec = serde_json::from_value(spec).unwrap_or_default();
+                let spec = spec_of(self.tree, resource).unwrap_or_default();
                 let lead = Lead { place: resource.place, reference, spec };
                 // One that applies itself tells which source this tree is.
                 let folder = lead.spec.path.as_deref().and_then(|path| join("", path));
@@ -236,6 +236,20 @@ impl Builder<'_> {
         let line = self.tree.document(place).map_or(1, |document| document.line);
         found.loose.insert(Loose { path: self.tree.path(place).to_owned(), line, what });
     }
+}
+
+/// What a Kustomization says of what it applies.
+pub(super) fn spec_of(tree: &Tree, resource: &Resource) -> Option<FluxSpec> {
+    #[derive(Deserialize)]
+    struct Object {
+        spec: FluxSpec,
+    }
+    let object: Object = match (&resource.changed, &tree.document(resource.place)?.body) {
+        (Some(changed), _) => Object::deserialize(changed).ok()?,
+        (None, Body::Object(source)) => serde_json::from_slice(&source.json).ok()?,
+        _ => return None,
+    };
+    Some(object.spec)
 }
 
 impl Resource {

@@ -2,7 +2,7 @@
 
 use super::build::{Builder, Built, is_config};
 use super::copied::Copies;
-use super::flux::{Expansion, FluxSpec, reference};
+use super::flux::{Expansion, reference};
 use super::path::{is_remote, is_within, join, parent};
 use super::{Place, Tree};
 use crate::manifest::Body;
@@ -139,10 +139,12 @@ impl Tree {
     fn paths(&self, copies: &Copies) -> impl Iterator<Item = Lead> {
         self.all_places().filter_map(|(place, document)| {
             let folder = match &document.body {
-                Body::Object(source) if source.kind == Kind::Kustomization => {
-                    let spec = spec_of(&source.json).filter(|spec| !spec.source_ref.name.is_empty())?;
-                    let namespace = source.header.namespace.as_deref().unwrap_or_default();
-                    copies.folder(self.path(place), spec.source_ref.reference(namespace), spec.path.as_deref()).1
+                Body::Object(source) => {
+                    let lead = source.lead.as_ref().filter(|lead| !lead.source.1.is_empty())?;
+                    let (kind, name, namespace) = &lead.source;
+                    let namespace = namespace.as_deref().or(source.header.namespace.as_deref()).unwrap_or_default();
+                    let from = Kind::named(kind).map(|kind| Reference::new(kind, namespace, name));
+                    copies.folder(self.path(place), from, Some(&lead.path)).1
                 }
                 Body::Instance { sync, .. } => {
                     join("", sync.get("path").and_then(|path| path.as_str()).unwrap_or_default())
@@ -264,12 +266,4 @@ fn conflict(units: &[Unit]) -> Option<(String, BTreeSet<String>)> {
 fn common(a: &str, b: &str) -> String {
     let same = a.split('/').zip(b.split('/')).take_while(|(a, b)| a == b).map(|(part, _)| part);
     same.collect::<Vec<_>>().join("/")
-}
-
-fn spec_of(json: &[u8]) -> Option<FluxSpec> {
-    #[derive(serde::Deserialize)]
-    struct Object {
-        spec: FluxSpec,
-    }
-    serde_json::from_slice::<Object>(json).ok().map(|object| object.spec)
 }

@@ -1,7 +1,7 @@
 //! What would be in one cluster.
 
 use super::build::{Builder, Resource};
-use super::flux::{Applied, DEFAULT_NAMESPACE, reference};
+use super::flux::{Applied, DEFAULT_NAMESPACE, reference, spec_of};
 use super::units::{Unit, worlds};
 use super::variables::is_open;
 use super::{Place, Tree};
@@ -286,8 +286,7 @@ impl Definition {
 }
 
 fn prunes(tree: &Tree, resource: &Resource) -> bool {
-    resource.header.kind == Kind::Kustomization.name()
-        && resource.value(tree).and_then(|value| value.pointer("/spec/prune")?.as_bool()).unwrap_or(false)
+    spec_of(tree, resource).is_some_and(|spec| spec.prune)
 }
 
 fn decode(source: &Source, reference: &Reference, json: &[u8]) -> Result<Object, Unreadable> {

@@ -96,7 +96,7 @@ pub enum OciError {
     NoModule(String),
     /// Not a manifest.
     #[error("cannot read the manifest of {0}: {1}")]
-    NoManifest(String, #[source] serde_json::Error),
+    NoManifest(String, String),
     /// Damaged, or forged.
     #[error("{place} is damaged: the registry announced {expected} and sent {actual}")]
     Digest {

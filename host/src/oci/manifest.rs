@@ -56,8 +56,11 @@ impl Manifest {
 
     /// Reads what a registry has sent.
     pub fn parse(bytes: &[u8], place: &Place) -> Result<Self, OciError> {
-        let unreadable = |error| OciError::NoManifest(place.to_string(), error);
+        let unreadable = |error: serde_json::Error| OciError::NoManifest(place.to_string(), error.to_string());
         let value: Value = serde_json::from_slice(bytes).map_err(unreadable)?;
+        if !value.is_object() {
+            return Err(OciError::NoManifest(place.to_string(), "not an object".to_owned()));
+        }
         if value.get("manifests").is_some() {
             return Err(OciError::Index(place.to_string()));
         }

@@ -208,11 +208,12 @@ fn a_token_is_fetched_where_the_registry_asks_for_one() {
 #[case::nothing(404, "<html>", "HOST/a/b:v1 does not exist")]
 #[case::too_many(
     429,
-    "{\"errors\":[{\"code\":\"TOOMANYREQUESTS\",\"message\":\"slow \u{1b}[31mdown\\nplease\"}]}",
+    "{\"errors\":[{\"code\":\"TOOMANYREQUESTS\",\"message\":\"slow \\u001b[31mdown\\nplease\"}]}",
     "the registry HOST did not pull a/b: TOOMANYREQUESTS: slow \\u{1b}[31mdown"
 )]
 #[case::broken(500, "oops", "the registry HOST did not pull a/b: HTTP 500 oops")]
-#[case::no_manifest(200, "[1]", "cannot read the manifest of HOST/a/b:v1: missing field `config`")]
+#[case::no_manifest(200, "{}", "cannot read the manifest of HOST/a/b:v1: missing field `schemaVersion`")]
+#[case::no_object(200, "[1]", "cannot read the manifest of HOST/a/b:v1: not an object")]
 #[case::index(
     200,
     r#"{"schemaVersion":2,"manifests":[]}"#,

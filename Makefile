@@ -12,11 +12,11 @@ GUEST := RUSTFLAGS="--remap-path-prefix=$(REGISTRY)=" $(CARGO) rustc --locked --
 # Cargo builds a crate once for each set of features that the selected packages ask of it. With the same selection
 # everywhere (all default members, so `--bin` and not `-p`), demo, test and e2e share what they build, wasmtime above all.
 # Building the tests of a package builds its binary, too.
-SERVE := --features sluicegate-host/serve
-E2E := --features sluicegate-host/serve,sluicegate-e2e/cluster
+SERVE := --features sluicegate-host/serve,sluicegate-host/bundle
+E2E := --features sluicegate-host/serve,sluicegate-host/bundle,sluicegate-e2e/cluster
 
 .DEFAULT_GOAL := help
-.PHONY: help demo readme pictures man test e2e lint build bench bench-gate bench-check bench-companion deny toolchain host clean
+.PHONY: help demo readme pictures man test e2e lint build bench bench-gate bench-check bench-companion bundle artifacthub-pkg.yml deny toolchain host clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_.-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,6 +92,27 @@ bench-companion: build ## the companion on 10,000 objects, beside kustomize-cont
 	$(CARGO) test --locked $(E2E) --test controller --no-run
 	target/debug/sluicegate-e2e build
 	SLUICEGATE=$(CURDIR)/target/release/sluicegate $(CARGO) test --locked $(E2E) --test controller -- --ignored --nocapture measure
+
+# The time of the last commit is the time of all that is made from it: whoever builds it again gets the same bytes.
+EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),0)
+BUNDLED := target/debug/sluicegate-host
+BUNDLE := target/bundle
+
+bundle: policy.wasm ## what a release is made of, under target/bundle/: policy, bills of materials, Artifact Hub's file, digests
+	$(CARGO) build --locked $(SERVE) --bin sluicegate-host
+	@rm -rf $(BUNDLE) && mkdir -p $(BUNDLE)
+	@cp policy.wasm $(BUNDLE)/policy.wasm
+	@$(BUNDLED) sbom --created $(EPOCH) --package sluicegate-policy --target $(WASM_TARGET) --artifact policy.wasm > $(BUNDLE)/policy.spdx.json
+	@for arch in aarch64 x86_64; do for os in apple-darwin unknown-linux-musl; do \
+	  $(BUNDLED) sbom --created $(EPOCH) --package sluicegate --target $$arch-$$os > $(BUNDLE)/sluicegate-$$arch-$$os.spdx.json || exit 1; \
+	done; done
+	@$(BUNDLED) artifacthub --created $(EPOCH) --artifact policy.wasm > $(BUNDLE)/artifacthub-pkg.yml
+	@cd $(BUNDLE) && sha256sum * > SHA256SUMS && cat SHA256SUMS
+
+# The day of the file stays: with another one each commit would change it.
+artifacthub-pkg.yml: ## describe the policy for Artifact Hub, from policy/metadata.yml, CHANGELOG.md and README.md
+	$(CARGO) build --locked $(SERVE) --bin sluicegate-host
+	@$(BUNDLED) artifacthub --created $$(date -u -d "$$(sed -n 's/^createdAt: //p' $@)" +%s) > target/$@ && mv target/$@ $@
 
 deny: ## licences, sources and banned crates (needs cargo-deny)
 	@command -v cargo-deny >/dev/null || { echo "missing: cargo-deny (cargo install --locked cargo-deny)"; exit 1; }

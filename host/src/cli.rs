@@ -34,6 +34,18 @@ pub enum Command {
     Run(Box<Run>),
     /// Show what a module says about itself
     Inspect(Inspect),
+    /// Push a policy to an OCI registry, as `kwctl push` does
+    #[cfg(feature = "bundle")]
+    Push(Push),
+    /// Pull a policy from an OCI registry
+    #[cfg(feature = "bundle")]
+    Pull(Pull),
+    /// Print the software bill of materials of a package, SPDX 2.3 as JSON
+    #[cfg(feature = "bundle")]
+    Sbom(Sbom),
+    /// Print the description of the policy for Artifact Hub
+    #[cfg(feature = "bundle")]
+    Artifacthub(Artifacthub),
     /// Serve the policy as a webhook that reads from a cluster
     #[cfg(feature = "serve")]
     Serve(Box<Serve>),
@@ -45,9 +57,11 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Run {
-    /// The policy
-    #[arg(value_name = "POLICY.wasm")]
+    /// The policy, a file or one in a registry
+    #[arg(value_name = "POLICY.wasm|registry://HOST/NAME:TAG")]
     pub policy: PathBuf,
+    #[command(flatten)]
+    pub access: Access,
     /// The AdmissionReview, or the request of one; `-` for standard input
     #[arg(short, long, visible_alias = "request-path", value_name = "FILE")]
     pub request: PathBuf,
@@ -186,9 +200,11 @@ pub struct Story {
 
 #[derive(Debug, Args)]
 pub struct Inspect {
-    /// The policy
-    #[arg(value_name = "POLICY.wasm")]
+    /// The policy, a file or one in a registry
+    #[arg(value_name = "POLICY.wasm|registry://HOST/NAME:TAG")]
     pub policy: PathBuf,
+    #[command(flatten)]
+    pub access: Access,
     /// How to print
     #[arg(short, long, value_enum, default_value_t = Format::Text)]
     pub output: Format,
@@ -200,4 +216,84 @@ pub enum Format {
     Text,
     /// For programs
     Json,
+}
+
+/// How a registry is asked.
+#[derive(Debug, Args)]
+pub struct Access {
+    /// Speak plain HTTP to the registry; done anyway with one on this machine
+    #[arg(long)]
+    pub insecure: bool,
+    /// Account at the registry, with its password in SLUICEGATE_REGISTRY_PASSWORD [default: what Docker's configuration says]
+    #[arg(long, value_name = "NAME", env = "SLUICEGATE_REGISTRY_USERNAME")]
+    pub username: Option<String>,
+    /// Read the password from standard input
+    #[arg(long, requires = "username")]
+    pub password_stdin: bool,
+}
+
+#[cfg(feature = "bundle")]
+#[derive(Debug, Args)]
+pub struct Push {
+    /// The policy, with its metadata
+    #[arg(value_name = "POLICY.wasm")]
+    pub policy: PathBuf,
+    /// Where to
+    #[arg(value_name = "HOST/NAME:TAG")]
+    pub place: String,
+    #[command(flatten)]
+    pub access: Access,
+    /// How to print
+    #[arg(short, long, value_enum, default_value_t = Format::Text)]
+    pub output: Format,
+}
+
+#[cfg(feature = "bundle")]
+#[derive(Debug, Args)]
+pub struct Pull {
+    /// Where from
+    #[arg(value_name = "HOST/NAME:TAG")]
+    pub place: String,
+    /// Where to [default: the last part of the name, with .wasm]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub access: Access,
+}
+
+#[cfg(feature = "bundle")]
+#[derive(Debug, Args)]
+pub struct Sbom {
+    /// The package that is built
+    #[arg(long, value_name = "NAME")]
+    pub package: String,
+    /// What it is built for
+    #[arg(long, value_name = "TRIPLE")]
+    pub target: String,
+    /// What was built: its digest becomes part of the document
+    #[arg(long, value_name = "FILE")]
+    pub artifact: Option<PathBuf>,
+    /// Seconds since 1970 of the document
+    #[arg(long, value_name = "SECONDS", env = "SOURCE_DATE_EPOCH", default_value_t = 0)]
+    pub created: u32,
+}
+
+#[cfg(feature = "bundle")]
+#[derive(Debug, Args)]
+pub struct Artifacthub {
+    /// metadata.yml of the policy
+    #[arg(long, value_name = "FILE", default_value = "policy/metadata.yml")]
+    pub metadata: PathBuf,
+    /// Where the changes of the version are
+    #[arg(long, value_name = "FILE", default_value = "CHANGELOG.md")]
+    pub changelog: PathBuf,
+    /// Whose pictures become the screenshots
+    #[arg(long, value_name = "FILE", default_value = "README.md")]
+    pub readme: PathBuf,
+    /// The policy as it was built, for its digest
+    #[arg(long, value_name = "POLICY.wasm")]
+    pub artifact: Option<PathBuf>,
+    /// Seconds since 1970 of the version
+    #[arg(long, value_name = "SECONDS", env = "SOURCE_DATE_EPOCH", default_value_t = 0)]
+    pub created: u32,
 }

@@ -7,10 +7,14 @@ use sluicegate_host::ModuleInfo;
 use crate::{
     cli::{Format, Inspect},
     output::Results,
+    source,
 };
 
 pub fn inspect(args: &Inspect) -> Result<(), Box<dyn Error>> {
-    let bytes = fs::read(&args.policy).map_err(|error| format!("cannot read {}: {error}", args.policy.display()))?;
+    let bytes = match source::pulled(&args.policy, &args.access)? {
+        Some(module) => module,
+        None => fs::read(&args.policy).map_err(|error| format!("cannot read {}: {error}", args.policy.display()))?,
+    };
     let info = ModuleInfo::parse(&bytes)?;
     let text = match args.output {
         Format::Json => serde_json::to_string_pretty(&info)?,

@@ -4,7 +4,7 @@
 //! each evaluation gets a fresh instance, host calls are routed, gated and answered with the same texts, and the answer
 //! becomes the same admission response. Reads are answered by a [`Cluster`]: a few objects in memory, a folder of manifests,
 //! a recorded session, a closure or, with the feature `serve`, a real API server; the same feature has `serve`, the webhook
-//! around it all. "Upstream" in these pages is
+//! around it all. The feature `bundle` brings policies to OCI registries and describes them. "Upstream" in these pages is
 //! Kubewarden's adm-controller repository as of 1.36.0-beta.1.
 //!
 //! # Example
@@ -51,14 +51,20 @@
 //!   compiled from safe Rust does.
 //! * All of it is synchronous. Inside an async runtime, call it from a thread that may block.
 
+#[cfg(feature = "bundle")]
+pub mod artifacthub;
 mod call;
 mod callback;
 pub mod cluster;
 mod host;
 mod module;
+#[cfg(feature = "bundle")]
+pub mod oci;
 mod policy;
 mod request;
 mod response;
+#[cfg(feature = "bundle")]
+pub mod sbom;
 #[cfg(feature = "serve")]
 pub mod serve;
 mod session;

@@ -5,7 +5,7 @@ use std::{error::Error, fs, io, path::Path, sync::Arc};
 use serde_json::Value;
 use sluicegate_host::{Evaluation, Host, HostCall, MemoryCluster, NoCluster, Policy, Recorder, Session};
 
-use crate::{cli, output::Results};
+use crate::{cli, output::Results, source};
 
 pub fn run(args: &cli::Run) -> Result<(), Box<dyn Error>> {
     let request: Value =
@@ -14,7 +14,10 @@ pub fn run(args: &cli::Run) -> Result<(), Box<dyn Error>> {
         (None, Some(json)) => serde_json::from_str(json).map_err(|error| format!("--settings-json: {error}"))?,
         (path, _) => settings(path.as_deref())?,
     };
-    let policy = Policy::load(&args.policy)?;
+    let policy = match source::pulled(&args.policy, &args.access)? {
+        Some(module) => Policy::from_bytes(&module)?,
+        None => Policy::load(&args.policy)?,
+    };
     let mut results = Results::take()?;
 
     let (trace, verbose) = (args.trace, args.verbose);

@@ -9,6 +9,10 @@ mod evaluation;
 mod host_calls;
 mod module;
 mod normalisation;
+#[cfg(feature = "bundle")]
+mod oci;
+#[cfg(feature = "bundle")]
+mod release;
 mod response;
 #[cfg(feature = "serve")]
 mod serve;

@@ -113,10 +113,10 @@ chart: build ## put the rights and the metadata of the policy into the chart
 	target/release/sluicegate rbac --namespace NAMESPACE > $(CHART)/files/rbac-namespace.yaml
 	cp policy/metadata.yml $(CHART)/files/metadata.yml
 
-manifests: ## render the chart into deploy/manifests/, a folder a profile (needs helm)
+manifests: ## render the chart into deploy/manifests/, a folder a profile (needs helm 3)
 	@command -v $(HELM) >/dev/null || { echo "missing: helm (go install helm.sh/helm/v3/cmd/helm@v3.22.0)"; exit 1; }
-	$(HELM) lint --quiet $(CHART)
-	@for profile in hold refuse observe; do $(HELM) template sluicegate $(CHART) --namespace sluicegate-system --set profile=$$profile \
+	$(HELM) lint --quiet --kube-version 1.33.0 $(CHART)
+	@for profile in hold refuse observe; do $(HELM) template sluicegate $(CHART) --kube-version 1.33.0 --namespace sluicegate-system --set profile=$$profile \
 	  | grep -v -e '^# Source: ' -e 'app.kubernetes.io/managed-by: Helm$$' > deploy/manifests/$$profile/sluicegate.yaml; done
 
 deny: ## licences, sources and banned crates (needs cargo-deny)

@@ -4,11 +4,18 @@ use super::{documents, text};
 use regex_lite::Regex;
 use serde_json::Value;
 use sluicegate::metrics::Metrics;
+use sluicegate_core::object::{Kind, Reference};
 use std::collections::BTreeSet;
 
 fn known() -> BTreeSet<String> {
+    // One without a label value yet is not told.
+    let metrics = Metrics::new();
+    metrics.write("release", "written");
+    metrics.read(Kind::Kustomization);
+    metrics.watch_error(Kind::Kustomization);
+    metrics.gave_up(&Reference::new(Kind::ArtifactGenerator, "apps", "shop"));
     let mut names = BTreeSet::new();
-    for line in Metrics::new().text().lines().filter_map(|line| line.strip_prefix("# TYPE ")) {
+    for line in metrics.text().lines().filter_map(|line| line.strip_prefix("# TYPE ")) {
         let (name, kind) = line.split_once(' ').unwrap();
         match kind {
             "counter" => names.insert(format!("{name}_total")),

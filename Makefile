@@ -16,7 +16,7 @@ SERVE := --features sluicegate-host/serve,sluicegate-host/bundle
 E2E := --features sluicegate-host/serve,sluicegate-host/bundle,sluicegate-e2e/cluster
 
 .DEFAULT_GOAL := help
-.PHONY: help demo readme pictures man test e2e lint build bench bench-gate bench-check bench-companion bundle artifacthub-pkg.yml deny toolchain host clean
+.PHONY: help demo readme pictures man test e2e lint build bench bench-gate bench-check bench-companion bundle artifacthub-pkg.yml static chart manifests deny toolchain host clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-zA-Z0-9_.-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -113,6 +113,32 @@ bundle: policy.wasm ## what a release is made of, under target/bundle/: policy, 
 artifacthub-pkg.yml: ## describe the policy for Artifact Hub, from policy/metadata.yml, CHANGELOG.md and README.md
 	$(CARGO) build --locked $(SERVE) --bin sluicegate-host
 	@$(BUNDLED) artifacthub --created $$(date -u -d "$$(sed -n 's/^createdAt: //p' $@)" +%s) > target/$@ && mv target/$@ $@
+
+ARCH ?= $(shell uname -m)
+MUSL := $(ARCH)-unknown-linux-musl
+
+static: toolchain ## a static binary for the image and for releases, under dist/ (needs musl-gcc)
+	@command -v musl-gcc >/dev/null || { echo "missing: musl-gcc (Debian: musl-tools)"; exit 1; }
+	rustup target add $(MUSL)
+	$(CARGO) build --locked --release --target $(MUSL) -p sluicegate
+	@mkdir -p dist
+	cp target/$(MUSL)/release/sluicegate dist/sluicegate-$(MUSL)
+	cp dist/sluicegate-$(MUSL) dist/sluicegate-$(if $(filter aarch64,$(ARCH)),arm64,amd64)
+
+CHART := deploy/chart/sluicegate
+HELM ?= helm
+
+chart: build ## put the rights and the metadata of the policy into the chart
+	target/release/sluicegate rbac > $(CHART)/files/rbac.yaml
+	target/release/sluicegate rbac --package-source-status > $(CHART)/files/rbac-package-sources.yaml
+	target/release/sluicegate rbac --namespace NAMESPACE > $(CHART)/files/rbac-namespace.yaml
+	cp policy/metadata.yml $(CHART)/files/metadata.yml
+
+manifests: ## render the chart into deploy/manifests/, a folder a profile (needs helm 3)
+	@command -v $(HELM) >/dev/null || { echo "missing: helm (go install helm.sh/helm/v3/cmd/helm@v3.22.0)"; exit 1; }
+	$(HELM) lint --quiet --kube-version 1.33.0 $(CHART)
+	@for profile in hold refuse observe; do $(HELM) template sluicegate $(CHART) --kube-version 1.33.0 --namespace sluicegate-system --set profile=$$profile \
+	  | grep -v -e '^# Source: ' -e 'app.kubernetes.io/managed-by: Helm$$' > deploy/manifests/$$profile/sluicegate.yaml; done
 
 deny: ## licences, sources and banned crates (needs cargo-deny)
 	@command -v cargo-deny >/dev/null || { echo "missing: cargo-deny (cargo install --locked cargo-deny)"; exit 1; }

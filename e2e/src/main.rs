@@ -1,6 +1,7 @@
 //! What the real-cluster tests need as a process of its own: the build of the cluster parts, and the supervisor that
 //! ends what a test has started, whatever becomes of the test.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -47,9 +48,8 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Build => parts::build().map(|()| ExitCode::SUCCESS),
         Command::Peers => parts::build_peers().map(|paths| {
-            for path in paths {
-                println!("{}", path.display());
-            }
+            let lines: String = paths.iter().map(|path| format!("{}\n", path.display())).collect();
+            let _ = std::io::stdout().write_all(lines.as_bytes());
             ExitCode::SUCCESS
         }),
         Command::Supervise { log, remove, program } => supervise::supervise(&log, remove.as_deref(), &program),

@@ -37,7 +37,7 @@ policy.wasm: toolchain ## the policy with its metadata, ready for kwctl run and 
 .PHONY: policy.wasm
 
 host: toolchain
-	$(CARGO) build --locked --bin sluicegate-host
+	$(CARGO) build --locked $(SERVE) --bin sluicegate-host
 
 demo: policy.wasm host ## the incident the project was born from, judged by the compiled policy
 	@$(STORY)

@@ -7,6 +7,7 @@ use crate::output::note;
 use anyhow::bail;
 use clap::Args;
 use sluicegate_core::object::Reference;
+use sluicegate_core::text::clean;
 use sluicegate_offline::tree::{Tree, World};
 use std::path::PathBuf;
 
@@ -35,11 +36,11 @@ impl FileArguments {
     pub fn read(&self) -> anyhow::Result<(Tree, World)> {
         let read = files::read(&self.files);
         for (path, why) in &read.failed {
-            note(&format!("{path}: {why}"));
+            note(&format!("{}: {why}", clean(path, 400)));
         }
         for file in read.tree.files().iter().filter(|file| file.foreign.is_none() || read.named.contains(&file.path)) {
             for broken in &file.broken {
-                note(&format!("{}:{}: {}", file.shown, broken.line, broken.why));
+                note(&format!("{}:{}: {}", clean(&file.shown, 400), broken.line, broken.why));
             }
         }
         let mut worlds = read.tree.worlds();

@@ -116,7 +116,8 @@ impl Report {
             };
             let mut place = String::new();
             if let Some(spot) = &finding.spot {
-                let _ = write!(place, "file={},", property(&spot.path));
+                let path = sluicegate_core::text::clean(&spot.path, 400).to_string();
+                let _ = write!(place, "file={},", property(&path));
                 let _ = write!(place, "line={},", spot.line.max(1));
             }
             let _ = writeln!(out, "::{command} {place}title={}::{}", finding.rule(), data(&paragraph(finding)));

@@ -41,7 +41,8 @@ impl Checker<'_> {
         }
         for open in &self.world.open {
             let spot = Some(Spot { path: open.path.clone(), line: open.line });
-            found.push(Finding { severity: Severity::Note, object: None, spot, what: What::Open(open.what.clone()) });
+            let severity = if open.is_local { Severity::Warning } else { Severity::Note };
+            found.push(Finding { severity, object: None, spot, what: What::Open(open.what.clone()) });
         }
         found
     }

@@ -7,14 +7,16 @@ use std::collections::BTreeSet;
 impl Checker<'_> {
     /// Every set of objects that wait for each other, once.
     pub(super) fn loops(&self) -> Vec<Finding> {
-        let found = self.graph.loops().into_iter().filter_map(|report| {
+        let found = self.graph.loops().into_iter().enumerate().filter_map(|(index, report)| {
             let first = report.shortest.members().next()?.clone();
             let spot = |from: &Reference, need: &sluicegate_core::need::Need| self.spot(from, &need.reason.to_string());
             let steps = report.shortest.steps.iter().map(|step| spot(&step.from, &step.need)).collect();
             let cut = report.cut.as_ref().and_then(|cut| spot(&cut.from, cut.needs.first()?));
             let behind = self.graph.behind(&report.members).into_iter().cloned().collect();
-            let silenced = self.graph.silenced_by(&report.members).into_iter();
+            // Each costs as much as the source has dependants.
+            let silenced = if index < SILENCED { self.graph.silenced_by(&report.members) } else { Vec::new() };
             let silenced = silenced
+                .into_iter()
                 .map(|silenced| (silenced.source.clone(), silenced.bystanders.into_iter().cloned().collect()))
                 .collect();
             let field = report.shortest.steps.first().map(|step| step.need.reason.to_string()).unwrap_or_default();
@@ -53,5 +55,7 @@ impl Checker<'_> {
     }
 }
 
+/// For how many loops it is looked whom they keep from waking.
+const SILENCED: usize = 50;
 /// How many waiting objects are listed in all: a chain of thousands that are all suspended would list millions.
 const BUDGET: usize = 1_000_000;

@@ -14,6 +14,7 @@ use crate::yaml::Broken;
 use sluicegate_core::graph::{Graph, LoopReport};
 use sluicegate_core::need::{Needs, Reason, Unjudged};
 use sluicegate_core::object::{Kind, Object, Reference, Unreadable};
+use sluicegate_core::text::clean;
 use std::fmt;
 
 /// How much a finding weighs.
@@ -38,7 +39,8 @@ pub struct Spot {
 
 impl fmt::Display for Spot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.path)?;
+        // Whoever names a file does not write to the terminal.
+        write!(f, "{}", clean(&self.path, 400))?;
         if self.line > 0 { write!(f, ":{}", self.line) } else { Ok(()) }
     }
 }

@@ -4,8 +4,11 @@ use super::{Checker, Finding, Severity, What};
 use crate::tree::World;
 use sluicegate_core::need::{Need, Reason};
 use sluicegate_core::object::{KINDS, Kind, Reference};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How many names are compared in all: a near name is a comfort.
+const COMPARED: usize = 300_000;
 /// Names that are further apart are not near.
 const NEAR: usize = 2;
 
@@ -14,7 +17,7 @@ impl Checker<'_> {
     pub(super) fn references(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         let generated = self.generated();
-        let names = self.names();
+        let names = Names::of(self.world);
         for (reference, definition) in &self.world.objects {
             let needs = super::needs(self.world, &definition.object);
             let mut first: BTreeMap<&Reference, &Need> = BTreeMap::new();
@@ -45,7 +48,7 @@ impl Checker<'_> {
         own: &Reference,
         need: &Need,
         generated: &BTreeSet<Reference>,
-        names: &BTreeMap<Kind, Vec<&Reference>>,
+        names: &Names<'_>,
     ) -> Option<(Severity, What)> {
         // What has been applied is there; what an operator makes comes with it.
         if matches!(need.reason, Reason::Wait | Reason::WaitStrategy | Reason::Chart | Reason::SameName) {
@@ -77,12 +80,7 @@ impl Checker<'_> {
         if let Some(found) = other.filter(is_like).find(same_name).filter(|found| found != own) {
             return Some((severity, What::WrongKind { target: target.clone(), reason, found }));
         }
-        let near = nearest(target, names.get(&target.kind).map(Vec::as_slice).unwrap_or_default());
-        let elsewhere = || {
-            let all = names.values().flatten().copied();
-            all.filter(|other| other.name == target.name && is_like(other) && *other != own).min()
-        };
-        let near = near.or_else(elsewhere).cloned();
+        let near = names.near(target).or_else(|| names.elsewhere(target, own, is_like)).cloned();
         Some((severity, What::Missing { target: target.clone(), reason, near, open }))
     }
 
@@ -107,14 +105,6 @@ impl Checker<'_> {
             .iter()
             .any(|(reference, definition)| reference.kind == Kind::ResourceSet && !is_live(definition))
     }
-
-    fn names(&self) -> BTreeMap<Kind, Vec<&Reference>> {
-        let mut names: BTreeMap<Kind, Vec<&Reference>> = BTreeMap::new();
-        for reference in self.world.objects.keys() {
-            names.entry(reference.kind).or_default().push(reference);
-        }
-        names
-    }
 }
 
 fn is_source(kind: Kind) -> bool {
@@ -124,12 +114,49 @@ fn is_source(kind: Kind) -> bool {
     )
 }
 
-/// The object of the same kind that is probably meant: of that very name in another namespace, else of a near name in
-/// the same one; of several the nearest, then the first.
-fn nearest<'r>(target: &Reference, all: &[&'r Reference]) -> Option<&'r Reference> {
-    if let Some(same) = all.iter().find(|other| other.name == target.name) {
-        return Some(same);
+/// The objects of a world by kind, and by name.
+struct Names<'w> {
+    by_kind: BTreeMap<Kind, Vec<&'w Reference>>,
+    by_name: BTreeMap<&'w str, Vec<&'w Reference>>,
+    left: Cell<usize>,
+}
+
+impl<'w> Names<'w> {
+    fn of(world: &'w World) -> Self {
+        let mut names = Self { by_kind: BTreeMap::new(), by_name: BTreeMap::new(), left: Cell::new(COMPARED) };
+        for reference in world.objects.keys() {
+            names.by_kind.entry(reference.kind).or_default().push(reference);
+            names.by_name.entry(&reference.name).or_default().push(reference);
+        }
+        names
     }
+
+    /// The object of the same kind that is probably meant: of that very name in another namespace, else of a near name in
+    /// the same one; of several the nearest, then the first.
+    fn near(&self, target: &Reference) -> Option<&'w Reference> {
+        let same = self.by_name.get(&*target.name).into_iter().flatten();
+        if let Some(same) = same.copied().find(|other| other.kind == target.kind) {
+            return Some(same);
+        }
+        let all = self.by_kind.get(&target.kind).map(Vec::as_slice).unwrap_or_default();
+        self.left.set(self.left.get().checked_sub(all.len())?);
+        nearest(target, all)
+    }
+
+    /// An object of that name and of another kind, in any namespace.
+    fn elsewhere(
+        &self,
+        target: &Reference,
+        own: &Reference,
+        is_like: impl Fn(&Reference) -> bool,
+    ) -> Option<&'w Reference> {
+        let same = self.by_name.get(&*target.name).into_iter().flatten();
+        same.copied().find(|other| is_like(other) && *other != own)
+    }
+}
+
+/// The object of a near name in the same namespace.
+fn nearest<'r>(target: &Reference, all: &[&'r Reference]) -> Option<&'r Reference> {
     let shown = |name: &str| name.chars().take(64).collect::<String>();
     let distance = |other: &Reference| {
         if other.name.len().abs_diff(target.name.len()) > NEAR {

@@ -391,6 +391,51 @@ fn long_chains_end(#[case] length: usize) {
     assert!(paragraph(&found[0]).contains("… 961 more …"), "{}", paragraph(&found[0]));
 }
 
+/// What grows with the square of the number of objects ends all the same.
+#[test]
+fn many_loops_and_many_misspelt_names_end() {
+    let pairs: String = (0..600).map(|n| format!("a{n}: b{n}\nb{n}: a{n}\n")).collect();
+    let loops = all(&of_lines(&pairs), false);
+    assert_eq!(loops.iter().filter(|finding| finding.rule() == "cycle").count(), 600);
+    let missing: String = (0..2_000).map(|n| format!("kkkkkkkkkkkkkkkk{n}: kkkkkkkkkkxkkkkk{n}\n")).collect();
+    assert_eq!(all(&of_lines(&missing), false).iter().filter(|finding| finding.rule() == "missing").count(), 2_000);
+}
+
+#[test]
+fn folders_that_double_at_every_level_end() {
+    let mut text = String::new();
+    for n in 0..30 {
+        for side in ["a", "b"] {
+            let (left, right) = (n + 1, n + 1);
+            text += &format!(
+                "# file: {side}{n}/kustomization.yaml\nbuild namePrefix: {side}{n}-, resources: [../a{left}, ../b{right}]\n"
+            );
+        }
+    }
+    text += "# file: a30/kustomization.yaml\nbuild resources: [r.yaml]\n# file: a30/r.yaml\nhr r\n# file: b30/kustomization.yaml\nbuild resources: []\n";
+    assert!(tree(&text).worlds().iter().all(|world| world.objects.len() <= 200_000));
+}
+
+#[test]
+fn names_of_files_do_not_write_to_the_terminal() {
+    let text = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: s}\nspec: {dependsOn: [{name: a}]}\n";
+    let tree = Tree::new(vec![manifest::read("a\u{1b}[31m\n.yaml", text.as_bytes())]);
+    let found = all(&tree, false);
+    let said = format!("{} {}", found[0].spot.as_ref().unwrap(), paragraph(&found[0]));
+    assert!(!said.contains('\u{1b}') && said.lines().count() == 3, "{said}");
+}
+
+#[test]
+fn what_kustomize_would_not_find_is_a_warning() {
+    let tree = tree(
+        "# file: kustomization.yaml\nbuild resources: [gone.yaml, r.yaml], patches: [{path: nope.yaml}]\n# file: r.yaml\nhr r\n",
+    );
+    insta::assert_snapshot!(said_of(&tree, false), @r#"
+    kustomization.yaml:1 warning [not-followed]: not followed: gone.yaml
+    kustomization.yaml:1 warning [not-followed]: not followed: nope.yaml
+    "#);
+}
+
 #[test]
 fn machines_get_the_same() {
     let tree = of_lines("a: b\nb: a\nc: nothing\n");

@@ -10,6 +10,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+/// How often a folder may give each document of the tree, on average: folders that take others twice double at every level.
+const TIMES: usize = 4;
+/// What a folder may give in any case.
+const FEW: usize = 1_000;
 /// How deep folders may lead to folders.
 const DEPTH: usize = 64;
 
@@ -33,6 +37,8 @@ pub(super) struct Loose {
     pub line: u32,
     /// What it is, to stand after "not followed:".
     pub what: String,
+    /// Whether it should be in this very tree.
+    pub is_local: bool,
 }
 
 /// What a folder gives.
@@ -48,6 +54,8 @@ pub(super) struct Built {
 pub(super) struct Builder<'t> {
     pub tree: &'t Tree,
     pub copies: Copies,
+    /// How many objects a folder may give.
+    most: usize,
     built: RefCell<HashMap<String, Rc<Built>>>,
     /// The folders that are being built.
     stack: RefCell<Vec<String>>,
@@ -101,7 +109,9 @@ impl Resource {
 
 impl<'t> Builder<'t> {
     pub fn new(tree: &'t Tree) -> Self {
-        Self { tree, copies: Copies::of(tree), built: RefCell::default(), stack: RefCell::default() }
+        let documents: usize = tree.files().iter().map(|file| file.documents.len()).sum();
+        let most = documents.saturating_mul(TIMES).saturating_add(FEW);
+        Self { tree, copies: Copies::of(tree), most, built: RefCell::default(), stack: RefCell::default() }
     }
 
     /// What a folder gives: by its `kustomization.yaml`, else all that stands in it and below it, as
@@ -153,11 +163,11 @@ impl<'t> Builder<'t> {
         while let Some(path) = ahead.pop() {
             let Some(listed) = self.tree.folders.get(&path) else { continue };
             if path != folder && self.tree.config(&path).is_some() {
-                built.extend(&self.folder(&path));
+                built.extend(&self.folder(&path), self.most);
                 continue;
             }
             for &file in &listed.files {
-                built.extend(&self.file(file));
+                built.extend(&self.file(file), self.most);
             }
             ahead.extend(listed.folders.iter().rev().cloned());
         }
@@ -175,13 +185,13 @@ impl<'t> Builder<'t> {
                     self.stack.borrow_mut().push(path.to_owned());
                     built.files.extend(self.tree.file(&file.path));
                     self.collect(path, config, &file.path, &mut built);
-                    self.transform(path, config, &mut built);
+                    self.transform(path, config, &file.path, &mut built);
                     self.stack.borrow_mut().pop();
                 }
                 _ => built.loosen(file, config.line, component),
             }
         }
-        self.transform(folder, config, &mut built);
+        self.transform(folder, config, file, &mut built);
         for part in &config.not_evaluated {
             built.loosen(file, config.line, part);
         }
@@ -194,18 +204,18 @@ impl<'t> Builder<'t> {
             let path = join(folder, entry).filter(|_| !is_remote(entry));
             let found = path.as_deref().map(|path| (self.tree.file(path), self.tree.has_folder(path)));
             match (found, path) {
-                (Some((Some(file), _)), _) => built.extend(&self.file(file)),
+                (Some((Some(file), _)), _) => built.extend(&self.file(file), self.most),
                 (Some((None, true)), Some(path)) if self.is_open(&path) => {
                     built.loosen(file, config.line, &format!("{entry}, which leads back to itself"));
                 }
-                (Some((None, true)), Some(path)) => built.extend(&self.folder(&path)),
+                (Some((None, true)), Some(path)) => built.extend(&self.folder(&path), self.most),
                 _ => built.loosen(file, config.line, entry),
             }
         }
     }
 
     /// Makes the changes that a `kustomization.yaml` asks for, in the order of kustomize.
-    fn transform(&self, folder: &str, config: &Config, built: &mut Built) {
+    fn transform(&self, folder: &str, config: &Config, file: &str, built: &mut Built) {
         let mut changes = Vec::new();
         for entry in &config.patches_strategic_merge {
             match self.values(folder, entry, built) {
@@ -214,7 +224,11 @@ impl<'t> Builder<'t> {
             }
         }
         for entry in config.patches.iter().chain(&config.patches_json6902) {
-            let values = entry.path.as_deref().and_then(|path| self.values(folder, path, built)).unwrap_or_default();
+            let values = entry.path.as_deref().map(|path| self.values(folder, path, built).ok_or(path));
+            let values = values.unwrap_or(Ok(Vec::new())).unwrap_or_else(|path| {
+                built.loosen(file, config.line, path);
+                Vec::new()
+            });
             changes.extend(Change::of_entry(entry, |_| values.clone()));
         }
         self.make(&changes, built);
@@ -277,15 +291,17 @@ impl<'t> Builder<'t> {
 }
 
 impl Built {
-    fn extend(&mut self, other: &Self) {
-        self.resources.extend(other.resources.iter().cloned());
+    fn extend(&mut self, other: &Self, most: usize) {
+        let room = most.saturating_sub(self.resources.len());
+        self.resources.extend(other.resources.iter().take(room).cloned());
         self.loose.extend(other.loose.iter().cloned());
         self.files.extend(&other.files);
     }
 
     fn loosen(&mut self, path: &str, line: u32, what: &str) {
         let what = sluicegate_core::text::clean(what, 120).to_string();
-        self.loose.insert(Loose { path: path.to_owned(), line, what });
+        let is_local = !is_remote(&what) && !what.contains(',') && what.contains(['/', '.']);
+        self.loose.insert(Loose { path: path.to_owned(), line, what, is_local });
     }
 }
 

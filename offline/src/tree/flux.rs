@@ -234,7 +234,7 @@ impl Builder<'_> {
 
     fn loosen(&self, place: Place, what: String, found: &mut Expansion) {
         let line = self.tree.document(place).map_or(1, |document| document.line);
-        found.loose.insert(Loose { path: self.tree.path(place).to_owned(), line, what });
+        found.loose.insert(Loose { path: self.tree.path(place).to_owned(), line, what, is_local: false });
     }
 }
 

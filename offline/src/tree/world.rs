@@ -66,6 +66,8 @@ pub struct OpenEnd {
     pub line: u32,
     /// What it is.
     pub what: String,
+    /// Whether it should be in this very tree, so that Kustomize fails.
+    pub is_local: bool,
 }
 
 /// An object that is defined twice.
@@ -102,6 +104,7 @@ impl Tree {
                     .map_or_else(|| loose.path.clone(), |file| file.shown.clone()),
                 line: loose.line,
                 what: loose.what.clone(),
+                is_local: loose.is_local,
             };
             world.open.extend(unit.expansion.loose.iter().map(open));
             for (place, reference, value) in &unit.expansion.made {

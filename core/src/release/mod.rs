@@ -9,7 +9,7 @@ mod patch;
 
 pub use judge::{Outcome, Release, Step, Wait};
 pub use owner::{Activity, OwnerState};
-pub use patch::{end_bypass, free, request, resume, resume_unmarked};
+pub use patch::{end_bypass, free, resume, resume_unmarked};
 
 use crate::gate::{Cause, Mark, carried, is_vetoed};
 use crate::object::Object;

@@ -43,14 +43,6 @@ pub fn resume_unmarked(fresh: &Fresh, token: &str) -> Option<Intent> {
     Some(intent)
 }
 
-/// Asks the controller of the object to reconcile it.
-#[must_use]
-pub fn request(fresh: &Fresh, token: &str) -> Intent {
-    let mut intent = Intent::new(fresh, Purpose::Request);
-    intent.annotate(fresh, &[(REQUESTED, token)]);
-    intent
-}
-
 /// As [`resume`], in the name of a person who gives a reason for not waiting: the reason goes into the bypass annotation,
 /// which [`crate::gate`] looks at. It stays on the object until it is taken off.
 #[must_use]

@@ -12,9 +12,8 @@ use sluicegate_core::chain::World;
 use sluicegate_core::gate::{Fetched, is_vetoed};
 use sluicegate_core::intent::{Fresh, Intent};
 use sluicegate_core::object::Reference;
-use sluicegate_core::release::{
-    self, Activity, Marks, Outcome, Release, Standing, Step, request, resume, resume_unmarked,
-};
+use sluicegate_core::recovery::request;
+use sluicegate_core::release::{self, Activity, Marks, Outcome, Release, Standing, Step, resume, resume_unmarked};
 use sluicegate_core::rollout::{Act, Rollout};
 use sluicegate_core::text::clean;
 use std::collections::BTreeMap;

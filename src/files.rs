@@ -1,7 +1,7 @@
 //! Manifests from the file system, read and parsed on all cores.
 
 use sluicegate_offline::manifest::{self, File, is_manifest};
-use sluicegate_offline::tree::{Tree, join, parent};
+use sluicegate_offline::tree::{Tree, common, join, parent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -155,18 +155,6 @@ fn root_by_paths(root: &Path, read: &BTreeMap<String, PathBuf>, tree: &Tree) -> 
     }
     // Pushing nothing leaves a slash at the end.
     best.1.components().collect()
-}
-
-/// The folder that two folders share.
-fn common<'p>(a: &'p str, b: &str) -> &'p str {
-    let mut length = 0;
-    for (one, other) in a.split('/').zip(b.split('/')) {
-        if one != other {
-            break;
-        }
-        length += one.len() + usize::from(length > 0);
-    }
-    a.get(..length).unwrap_or_default()
 }
 
 fn slashed(path: &Path) -> String {

@@ -47,7 +47,7 @@ pub async fn run(arguments: CheckArguments) -> anyhow::Result<Exit> {
         paths.push(PathBuf::from("."));
     }
     let read = files::read(&paths);
-    let mut report = Report { files: read.tree.files().len(), ..Report::default() };
+    let mut report = Report::of(read.tree.files().len());
     report.add(None, failed(&read.failed));
     report.add(None, check_files(&read.tree, |path| read.named.contains(path)));
     let mut worlds = if paths.is_empty() { Vec::new() } else { read.tree.worlds() };

@@ -2,7 +2,9 @@
 
 use super::Painter;
 use serde_json::{Value, json};
-use sluicegate_offline::check::{Finding, RULES, SCHEMA_VERSION, Severity, headline, json as as_json, paragraph};
+use sluicegate_core::object::Reference;
+use sluicegate_offline::check::{Finding, RULES, SCHEMA_VERSION, Severity, Spot, headline, json as as_json, paragraph};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// All that a check found.
@@ -16,15 +18,29 @@ pub struct Report {
     pub objects: usize,
     /// How many files were read.
     pub files: usize,
+    /// Where findings of a place are, while they are added.
+    places: BTreeMap<Place, Vec<usize>>,
 }
 
+type Place = (Severity, Option<Reference>, Option<Spot>);
+
 impl Report {
+    /// A report on so many files.
+    #[must_use]
+    pub fn of(files: usize) -> Self {
+        Self { files, ..Self::default() }
+    }
+
     /// Adds findings about a cluster, or about files of none.
     pub fn add(&mut self, cluster: Option<&str>, findings: Vec<Finding>) {
         for finding in findings {
-            let at = match self.findings.iter().position(|(known, _)| *known == finding) {
-                Some(at) => at,
+            let key = (finding.severity, finding.object.clone(), finding.spot.clone());
+            let same = self.places.entry(key).or_default();
+            let is_known = |at: &&usize| self.findings.get(**at).is_some_and(|(known, _)| *known == finding);
+            let at = match same.iter().find(is_known) {
+                Some(at) => *at,
                 None => {
+                    same.push(self.findings.len());
                     self.findings.push((finding, Vec::new()));
                     self.findings.len() - 1
                 }

@@ -84,6 +84,13 @@ impl Config {
         self.kind == "Component"
     }
 
+    /// The files and folders that it names, as they are written. Not those of `patchesStrategicMerge`, which may be text.
+    pub fn entries(&self) -> impl Iterator<Item = &str> {
+        let patches = self.patches.iter().chain(&self.patches_json6902).filter_map(|patch| patch.path.as_ref());
+        let folders = self.resources.iter().chain(&self.bases).chain(&self.components);
+        folders.chain(patches).map(String::as_str)
+    }
+
     pub(super) fn read(node: &Node<'_>) -> Self {
         let mut config: Self = serde_json::from_slice(&to_json(node, |_| true)).unwrap_or_default();
         let parts = ["generators", "transformers", "replacements", "vars", "helmCharts", "helmChartInflationGenerator"];

@@ -85,6 +85,8 @@ pub(super) struct Expansion {
     pub files: BTreeSet<usize>,
     /// Sources that this very tree is: their objects need not be in it.
     pub own_sources: BTreeSet<Reference>,
+    /// Whether a Kustomization takes variables from ConfigMaps or Secrets.
+    pub asks_for_values: bool,
     /// The Kustomizations whose paths were followed.
     pub followed: BTreeSet<Reference>,
     /// Objects that something not in the tree makes: by flux-operator, for an instance.
@@ -106,6 +108,9 @@ impl Builder<'_> {
     pub fn expand(&self, start: &Built) -> Expansion {
         // Variables may stand in what is applied later: the first round finds them.
         let first = self.expand_with(start, &Values::new());
+        if !first.asks_for_values {
+            return first;
+        }
         let values = values_of(self.tree, &first);
         if values.is_empty() { first } else { self.expand_with(start, &values) }
     }
@@ -219,6 +224,7 @@ impl Builder<'_> {
             if let Some(reference) = reference(resource).filter(|reference| reference.kind == Kind::Kustomization) {
                 // A field of a wrong type is told of where the object is read.
                 let spec = spec_of(self.tree, resource).unwrap_or_default();
+                found.asks_for_values |= spec.post_build.as_ref().is_some_and(|post| !post.substitute_from.is_empty());
                 let lead = Lead { place: resource.place, reference, spec };
                 // One that applies itself tells which source this tree is.
                 let folder = lead.spec.path.as_deref().and_then(|path| join("", path));

@@ -13,7 +13,7 @@ mod units;
 mod variables;
 mod world;
 
-pub use path::{join, parent};
+pub use path::{common, join, parent};
 pub use variables::is_open;
 pub use world::{Definition, Doubled, OpenEnd, Unread, World};
 

@@ -25,6 +25,19 @@ pub fn join(folder: &str, written: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
+/// The folder that two folders share; the root if nothing else.
+#[must_use]
+pub fn common<'p>(a: &'p str, b: &str) -> &'p str {
+    let mut length = 0;
+    for (one, other) in a.split('/').zip(b.split('/')) {
+        if one != other {
+            break;
+        }
+        length += one.len() + usize::from(length > 0);
+    }
+    a.get(..length).unwrap_or_default()
+}
+
 /// Whether a path is a folder or stands in it.
 pub(super) fn is_within(path: &str, folder: &str) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -3,7 +3,7 @@
 use super::build::{Builder, Built, is_config};
 use super::copied::Copies;
 use super::flux::{Expansion, reference};
-use super::path::{is_remote, is_within, join, parent};
+use super::path::{common, is_remote, is_within, join, parent};
 use super::{Place, Tree};
 use crate::manifest::Body;
 use sluicegate_core::object::{Kind, Reference};
@@ -33,9 +33,7 @@ impl Tree {
     pub fn wanted(&self) -> BTreeSet<String> {
         let mut wanted: BTreeSet<String> = BTreeSet::new();
         for (folder, config, _) in self.configs() {
-            let patches = config.patches.iter().chain(&config.patches_json6902).filter_map(|patch| patch.path.as_ref());
-            let entries = config.resources.iter().chain(&config.bases).chain(&config.components).chain(patches);
-            wanted.extend(entries.filter(|entry| !is_remote(entry)).filter_map(|entry| join(folder, entry)));
+            wanted.extend(config.entries().filter(|entry| !is_remote(entry)).filter_map(|entry| join(folder, entry)));
         }
         wanted.extend(self.paths(&Copies::of(self)).map(|lead| lead.folder));
         wanted.retain(|path| !self.has_folder(path) && self.file(path).is_none());
@@ -98,9 +96,8 @@ impl Tree {
         let mut taken_files: BTreeSet<usize> = BTreeSet::new();
         for (folder, config, file) in self.configs() {
             taken_files.extend(self.file(&file.path));
-            let patches = config.patches.iter().chain(&config.patches_json6902).filter_map(|patch| patch.path.as_ref());
-            let entries = config.resources.iter().chain(&config.bases).chain(&config.components).chain(patches);
-            for entry in entries.chain(&config.patches_strategic_merge).filter(|entry| !is_remote(entry)) {
+            let entries = config.entries().chain(config.patches_strategic_merge.iter().map(String::as_str));
+            for entry in entries.filter(|entry| !is_remote(entry)) {
                 let Some(path) = join(folder, entry) else { continue };
                 match self.file(&path) {
                     Some(file) => drop(taken_files.insert(file)),
@@ -250,7 +247,7 @@ fn conflict(units: &[Unit]) -> Option<(String, BTreeSet<String>)> {
     let folder = |index: usize| units.get(index).map_or("", |unit| unit.folder.as_str());
     let parted = |&(a, b): &(usize, usize)| {
         let (a, b) = (folder(a), folder(b));
-        let above = common(a, b);
+        let above = common(a, b).to_owned();
         let part =
             |path: &str| path.strip_prefix(&above)?.trim_start_matches('/').split('/').next().map(ToOwned::to_owned);
         // One within the other, or both in one: nothing to part them by.
@@ -261,9 +258,4 @@ fn conflict(units: &[Unit]) -> Option<(String, BTreeSet<String>)> {
     let above = all.iter().map(|(above, ..)| above).min_by_key(|above| above.len())?.clone();
     let parts = all.iter().filter(|(own, ..)| *own == above).flat_map(|(_, a, b)| [a.clone(), b.clone()]).collect();
     Some((above, parts))
-}
-
-fn common(a: &str, b: &str) -> String {
-    let same = a.split('/').zip(b.split('/')).take_while(|(a, b)| a == b).map(|(part, _)| part);
-    same.collect::<Vec<_>>().join("/")
 }
